@@ -1,0 +1,74 @@
+"""Forward dynamics: from joint forces to accelerations."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from .mass_matrix import crba
+from .model import GROUND, Model
+from .newton_euler import external_forces, rnea
+from .spatial import Array, crf, crm, solve
+
+
+def aba(model: Model, q: Array, qd: Array, tau: Array, external: Mapping[int | str, Array] | None = None) -> Array:
+    """Accelerations q̈ (n,) under the joint forces τ: the articulated-body algorithm.
+
+    Outward   vᵢ = Xᵢ v_p + Sᵢ q̇ᵢ,   ζᵢ = cᵢ + vᵢ × Sᵢ q̇ᵢ,   Iᴬᵢ = Iᵢ,   pᴬᵢ = vᵢ ×* Iᵢ vᵢ − fᵢ(external)
+    Inward    U = Iᴬ S,   D = Sᵀ U + rotor 1,   u = τ − Sᵀ pᴬ
+              Iᴬ_p ← Iᴬ_p + Xᵀ (Iᴬ − U D⁻¹ Uᵀ) X,   pᴬ_p ← pᴬ_p + Xᵀ (pᴬ + Iᴬ ζ − U D⁻¹ Uᵀ ζ + U D⁻¹ u)
+    Outward   a' = X a_p + ζ,   q̈ = D⁻¹ (u − Uᵀ a'),   a = a' + S q̈,       a_ground = −g
+
+    external as in `rnea`. Cost O(n). Raises `numpy.linalg.LinAlgError`, naming joint and pose, where a pivot D
+    vanishes beside Sᵀ Iᶜ S + rotor: that joint has nothing to move there. Featherstone (2008), table 7.1.
+    """
+    q_, qd_, tau_ = model.coordinates(q=q, qd=qd, tau=tau)
+    external = external_forces(model, external)
+    X, S, v, a, zeta, U, D, u, pA = ([0] * (model.N + 1) for _ in range(9))
+    v[GROUND] = pA[GROUND] = np.zeros(6, dtype=int)
+    a[GROUND] = np.concatenate([np.zeros(3, dtype=int), -model.gravity])
+    IA, Ic, qdd = [body.I for body in model.bodies] + [0], [body.I for body in model.bodies] + [0], [0] * model.N
+
+    for i, body in model.outward:
+        X[i], S[i], c = body.motion(q_[i], qd_[i])
+        v[i] = X[i] @ v[body.parent] + S[i] @ qd_[i]
+        zeta[i] = c + crm(v[i]) @ S[i] @ qd_[i]
+        pA[i] = crf(v[i]) @ body.I @ v[i] - external.get(i, 0)
+
+    for i, body in model.inward:
+        rotor = body.joint.rotor * np.eye(body.joint.n, dtype=int)
+        U[i] = IA[i] @ S[i]
+        D[i] = S[i].T @ U[i] + rotor
+        u[i] = tau_[i] - S[i].T @ pA[i]
+        _require_pivot(D[i], S[i].T @ Ic[i] @ S[i] + rotor, model, i, q)
+        Ia = IA[i] - U[i] @ solve(D[i], U[i].T)
+        pa = pA[i] + Ia @ zeta[i] + U[i] @ solve(D[i], u[i])
+        IA[body.parent] = IA[body.parent] + X[i].T @ Ia @ X[i]
+        pA[body.parent] = pA[body.parent] + X[i].T @ pa
+        Ic[body.parent] = Ic[body.parent] + X[i].T @ Ic[i] @ X[i]
+
+    for i, body in model.outward:
+        ahead = X[i] @ a[body.parent] + zeta[i]
+        qdd[i] = solve(D[i], u[i] - U[i].T @ ahead)
+        a[i] = ahead + S[i] @ qdd[i]
+    return model.stack(qdd)
+
+
+def forward_dynamics(model: Model, q: Array, qd: Array, tau: Array,
+                     external: Mapping[int | str, Array] | None = None) -> Array:
+    """Accelerations q̈ (n,) from M q̈ = τ − h: CRBA, RNEA at q̈ = 0 and one solve, O(n³). The check on `aba`."""
+    tau = model.stack(model.coordinates(tau=tau))
+    h = rnea(model, q, qd, np.zeros(model.n, dtype=int), external)
+    return solve(crba(model, q), tau - h)
+
+
+def _require_pivot(D: Array, composite: Array, model: Model, i: int, q: Array) -> None:
+    """A pivot D that vanishes beside the composite inertia SᵀIᶜS leaves a direction with nothing to move."""
+    if D.dtype == object or composite.dtype == object or not len(D):
+        return
+    scale = np.sqrt(np.diag(composite))
+    if np.min(scale) > 0 and np.linalg.eigvalsh(D / np.outer(scale, scale))[0] > 1e-11:
+        return
+    raise np.linalg.LinAlgError(
+        f"joint of body {i} {model.bodies[i].name!r} has no inertia to move at q = "
+        f"{np.array2string(np.asarray(q, dtype=float), precision=4, separator=', ')}: its pivot SᵀIᴬS vanishes beside "
+        f"SᵀIᶜS = {np.array2string(np.diag(composite), precision=4)}")
