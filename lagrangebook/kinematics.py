@@ -100,7 +100,7 @@ def centroidal_momentum(model: Model, q: Array, qd: Array) -> Array:
     Each body's momentum I v is about its own origin; Xᵀ carries it to the frame at the centre of mass.
     """
     at_com = Pose(p=center_of_mass(model, q)).inverse
-    return sum((at_com @ pose).inverse.X.T @ body.I @ v
+    return sum((at_com @ pose).X.T @ body.I @ v
                for body, pose, v in zip(model.bodies, poses(model, q), velocities(model, q, qd)))
 
 

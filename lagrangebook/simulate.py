@@ -1,0 +1,166 @@
+"""From accelerations to motion: integrators, and the energy ledger that every trajectory carries."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .model import checked
+from .spatial import Array
+from .standard_form import Dynamics
+
+METHODS = ("rk4", "symplectic_euler", "RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA")
+
+
+@dataclass(frozen=True, eq=False)
+class Ledger:
+    """Where the energy of a trajectory is and where it went [J], one entry per sample (T,)."""
+
+    kinetic: Array          # K
+    potential: Array        # U
+    actuator: Array         # ∫ τ·q̇ dt so far
+    dissipation: Array      # ∫ F·q̇ dt so far, never falling
+    constraint: Array       # work of constraints that move with time, so far
+    impact: Array           # energy lost in impacts, so far
+
+    @property
+    def total(self) -> Array:
+        """K + U (T,)."""
+        return self.kinetic + self.potential
+
+    @property
+    def balance(self) -> Array:
+        """What does not add up (T,): E − E(0) − actuator − constraint + dissipation + impact, zero but for the integrator."""
+        return (self.total - self.total[0]) - self.actuator - self.constraint + self.dissipation + self.impact
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """A simulated motion, sampled at T times."""
+
+    t: Array                # (T,) [s]
+    q: Array                # (T, nq)
+    qd: Array               # (T, n)
+    tau: Array              # (T, n) the forces applied at the samples
+    energy: Ledger
+    status: str = "finished"        # "finished", "event" (an event function stopped it) or "diverged" (cut off before)
+
+
+class _Diverged(Exception):
+    """A number stopped being finite inside a step."""
+
+
+def simulate(dynamics: Dynamics, q0: Array, qd0: Array, t: Array, tau: Any = None, method: str = "rk4",
+             events: Sequence[Callable] = (), rtol: float = 1e-9, atol: float = 1e-10) -> Trajectory:
+    """Integrate M q̈ + h = τ from (q0, qd0) over the times t (T,).
+
+    tau    : None (no drive), a constant (n,), or a function tau(t, q, qd) -> (n,)
+    method : "rk4" (order 4) and "symplectic_euler" (order 1, q̇ first) take one step between neighbouring t;
+             scipy's "RK45", "DOP853", "Radau", "LSODA" ... choose their own steps to rtol, atol
+    events : functions e(t, q, qd) for scipy's methods; an attribute `terminal = True` stops there
+    Quaternions are integrated by their rates and brought back to norm one. Works of drive and friction are
+    integrated with the state, so that `energy.balance` shows the integrator's error alone. ValueError for bad
+    input; a motion that grows without bound ends with status "diverged", cut before it does.
+    """
+    if method not in METHODS:
+        raise ValueError(f"method {method!r} is not known; wanted one of {', '.join(METHODS)}")
+    t = np.asarray(t, dtype=float)
+    if t.ndim != 1 or len(t) < 2 or not np.all(np.diff(t) > 0):
+        raise ValueError(f"t must be at least two increasing times; got shape {t.shape}")
+    if events and method in ("rk4", "symplectic_euler"):
+        raise ValueError(f"events need one of scipy's methods; got {method!r}")
+    q0 = checked("q0", q0, dynamics.nq, f"{dynamics.name} has nq = {dynamics.nq}")
+    qd0 = checked("qd0", qd0, dynamics.n, f"{dynamics.name} has n = {dynamics.n}")
+    drive = _drive(tau, dynamics.n)
+    y0 = np.concatenate([dynamics.normalized(q0), qd0, np.zeros(3)])
+    if method in ("rk4", "symplectic_euler"):
+        times, y, status = _fixed_steps(dynamics, drive, t, y0, _rk4_step if method == "rk4" else _symplectic_step)
+    else:
+        times, y, status = _solve_ivp(dynamics, drive, t, y0, method, events, rtol, atol)
+    return _trajectory(dynamics, drive, times, y, status)
+
+
+def _drive(tau: Any, n: int) -> Callable[[float, Array, Array], Array]:
+    if callable(tau):
+        return lambda t, q, qd: checked("tau", tau(t, q, qd), n, f"the drive has n = {n}")
+    constant = np.zeros(n) if tau is None else checked("tau", tau, n, f"the drive has n = {n}")
+    return lambda t, q, qd: constant
+
+
+def _split(dynamics: Dynamics, y: Array) -> tuple[Array, Array]:
+    """(q, q̇) of a state vector (q, q̇, three works), quaternions normalised."""
+    if not np.all(np.isfinite(y)):
+        raise _Diverged
+    return dynamics.normalized(y[:dynamics.nq]), y[dynamics.nq:dynamics.nq + dynamics.n]
+
+
+def _derivative(dynamics: Dynamics, drive: Callable, t: float, y: Array) -> Array:
+    """d/dt (q, q̇, ∫τ·q̇, ∫F·q̇, moving constraints' work)."""
+    q, qd = _split(dynamics, y)
+    tau = drive(t, q, qd)
+    return np.concatenate([dynamics.rates(q, qd), dynamics.accelerations(q, qd, tau, t),
+                           [tau @ qd, dynamics.F(qd) @ qd, dynamics.moving_constraint_power(q, qd, t)]])
+
+
+def _rk4_step(dynamics: Dynamics, drive: Callable, t: float, y: Array, dt: float) -> Array:
+    """The classical Runge–Kutta step."""
+    k1 = _derivative(dynamics, drive, t, y)
+    k2 = _derivative(dynamics, drive, t + dt / 2, y + dt / 2 * k1)
+    k3 = _derivative(dynamics, drive, t + dt / 2, y + dt / 2 * k2)
+    k4 = _derivative(dynamics, drive, t + dt, y + dt * k3)
+    return y + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+
+
+def _symplectic_step(dynamics: Dynamics, drive: Callable, t: float, y: Array, dt: float) -> Array:
+    """q̇ first, then q with the new q̇ (semi-implicit Euler; symplectic for a separable energy)."""
+    q, qd = _split(dynamics, y)
+    rate = _derivative(dynamics, drive, t, y)
+    qd_next = qd + dt * rate[dynamics.nq:dynamics.nq + dynamics.n]
+    return np.concatenate([dynamics.integrate(q, qd_next, dt), qd_next, y[-3:] + dt * rate[-3:]])
+
+
+def _fixed_steps(dynamics: Dynamics, drive: Callable, t: Array, y0: Array, step: Callable) -> tuple:
+    y, status = [y0], "finished"
+    with np.errstate(over="ignore", invalid="ignore"):
+        for k, dt in enumerate(np.diff(t)):
+            try:
+                following = step(dynamics, drive, t[k], y[-1], dt)
+                following[:dynamics.nq] = _split(dynamics, following)[0]
+            except _Diverged:
+                status = "diverged"
+                break
+            y.append(following)
+    return t[:len(y)], np.array(y), status
+
+
+def _solve_ivp(dynamics: Dynamics, drive: Callable, t: Array, y0: Array, method: str, events: Sequence[Callable],
+               rtol: float, atol: float) -> tuple:
+    from scipy.integrate import solve_ivp
+
+    def wrapped(event: Callable) -> Callable:
+        def function(time: float, y: Array) -> float:
+            return event(time, *_split(dynamics, y))
+        function.terminal, function.direction = getattr(event, "terminal", False), getattr(event, "direction", 0)
+        return function
+
+    try:
+        solution = solve_ivp(lambda time, y: _derivative(dynamics, drive, time, y), (t[0], t[-1]), y0, method=method,
+                             t_eval=t, events=[wrapped(e) for e in events] or None, rtol=rtol, atol=atol)
+    except _Diverged:
+        return t[:1], y0[None], "diverged"
+    times, y = solution.t, solution.y.T
+    if solution.status == 1:
+        last = max((part for part in zip(solution.t_events, solution.y_events) if len(part[0])), key=lambda p: p[0][-1])
+        times, y = np.append(times, last[0][-1]), np.vstack([y, last[1][-1]]) if len(y) else last[1][-1:]
+    return times, y, {0: "finished", 1: "event"}.get(solution.status, "diverged")
+
+
+def _trajectory(dynamics: Dynamics, drive: Callable, t: Array, y: Array, status: str) -> Trajectory:
+    states = [_split(dynamics, row) for row in y]
+    q, qd = (np.array([state[k] for state in states]) for k in (0, 1))
+    energies = np.array([dynamics.energy(*state, time) for state, time in zip(states, t)], dtype=float)
+    tau = np.array([drive(time, *state) for state, time in zip(states, t)], dtype=float)
+    works = y[:, -3:]
+    ledger = Ledger(energies[:, 0], energies[:, 1], works[:, 0], works[:, 1], works[:, 2], np.zeros(len(t)))
+    return Trajectory(t, q, qd, tau, ledger, status)

@@ -1,0 +1,217 @@
+"""The waist of the package: M q̈ + C q̇ + G + F = τ + Jᵀλ, whatever derived its terms.
+
+Lagrange's equations and the recursion both end in a `Dynamics`. Control, constraints, contact and simulation
+take a `Dynamics` and ask nothing about where it came from.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .forward import aba
+from .kinematics import kinetic_energy, potential_energy
+from .mass_matrix import coriolis, crba, gravity
+from .model import Model, checked
+from .newton_euler import rnea
+from .spatial import Array, solve
+
+Friction = Callable[[Array], Array]
+
+
+@dataclass(frozen=True, eq=False)
+class StandardForm:
+    """The terms of M q̈ + C q̇ + G + F + rest = τ + Jᵀλ at one state."""
+
+    M: Array            # (n, n) mass matrix
+    C: Array            # (n, n) Coriolis matrix
+    G: Array            # (n,)   ∂U/∂q; gravity itself acts with −G
+    F: Array            # (n,)   friction, F·q̇ ≥ 0
+    qd: Array           # (n,)   the velocity at which they hold
+    rest: Array | int = 0       # (n,) what explicit time and terms linear in q̇ leave: neither C q̇ nor G nor F
+
+    @property
+    def h(self) -> Array:
+        """h = C q̇ + G + F + rest (n,): the forces that keep q̈ = 0."""
+        return self.C @ self.qd + self.G + self.F + self.rest
+
+    def forces(self, qdd: Array) -> Array:
+        """τ = M q̈ + h (n,)."""
+        return self.M @ checked("qdd", qdd, len(self.qd), "the form has n") + self.h
+
+    def accelerations(self, tau: Array) -> Array:
+        """q̈ = M⁻¹ (τ − h) (n,). Raises `numpy.linalg.LinAlgError` where M is singular."""
+        return solve(self.M, checked("tau", tau, len(self.qd), "the form has n") - self.h)
+
+
+@dataclass(frozen=True, eq=False)
+class Dynamics:
+    """A mechanism's equation of motion: dynamics(q, qd, t) gives its standard form at that state.
+
+    The base class works from the form alone; subclasses bring O(n) ways of their own.
+    """
+
+    n: int                                      # degrees of freedom, len(q̇)
+    nq: int                                     # coordinates, len(q)
+    name: str = "dynamics"
+    friction: Friction | None = None            # F(q̇), None: no friction
+
+    def __call__(self, q: Array, qd: Array, t: float = 0.0) -> StandardForm:
+        """The terms M, C, G, F (and rest) at (q, q̇, t)."""
+        raise NotImplementedError
+
+    def F(self, qd: Array) -> Array:
+        """Friction F(q̇) (n,), zero where there is none."""
+        return np.zeros(self.n) if self.friction is None else np.asarray(self.friction(qd), dtype=float)
+
+    def inverse(self, q: Array, qd: Array, qdd: Array, t: float = 0.0) -> Array:
+        """Inverse dynamics: the forces τ (n,) of a motion."""
+        return self(q, qd, t).forces(qdd)
+
+    def accelerations(self, q: Array, qd: Array, tau: Array, t: float = 0.0) -> Array:
+        """Forward dynamics: the accelerations q̈ (n,) under τ."""
+        return self(q, qd, t).accelerations(tau)
+
+    def energy(self, q: Array, qd: Array, t: float = 0.0) -> tuple[float, float]:
+        """(K, U) [J]."""
+        raise NotImplementedError
+
+    def moving_constraint_power(self, q: Array, qd: Array, t: float = 0.0) -> float:
+        """The power [W] that constraints moving with time feed in; zero unless time enters explicitly."""
+        return 0.0
+
+    def rates(self, q: Array, qd: Array) -> Array:
+        """dq/dt (nq,)."""
+        return np.asarray(qd, dtype=float)
+
+    def integrate(self, q: Array, qd: Array, dt: float) -> Array:
+        """q after moving with q̇ for dt."""
+        return np.asarray(q, dtype=float) + np.asarray(qd, dtype=float) * dt
+
+    def normalized(self, q: Array) -> Array:
+        """q with its quaternions on their sphere."""
+        return q
+
+
+@dataclass(frozen=True, eq=False)
+class ModelDynamics(Dynamics):
+    """The dynamics of a tree of bodies, by recursion."""
+
+    model: Model | None = None
+
+    def __call__(self, q: Array, qd: Array, t: float = 0.0) -> StandardForm:
+        """M by `crba`, C by `coriolis`, G by `gravity`, F by the friction model."""
+        qd = checked("qd", qd, self.n, f"{self.name} has n = {self.n}")
+        return StandardForm(crba(self.model, q), coriolis(self.model, q, qd), gravity(self.model, q), self.F(qd), qd)
+
+    def inverse(self, q: Array, qd: Array, qdd: Array, t: float = 0.0) -> Array:
+        """τ = rnea + F, O(n)."""
+        return rnea(self.model, q, qd, qdd) + self.F(np.asarray(qd))
+
+    def accelerations(self, q: Array, qd: Array, tau: Array, t: float = 0.0) -> Array:
+        """q̈ = aba(τ − F), O(n)."""
+        tau = checked("tau", tau, self.n, f"{self.name} has n = {self.n}")
+        return aba(self.model, q, qd, tau - self.F(np.asarray(qd)))
+
+    def energy(self, q: Array, qd: Array, t: float = 0.0) -> tuple[float, float]:
+        """(K, U) [J] of bodies and rotors."""
+        return kinetic_energy(self.model, q, qd), potential_energy(self.model, q)
+
+    def rates(self, q: Array, qd: Array) -> Array:
+        """dq/dt (nq,), quaternion rates included."""
+        return self.model.rates(q, qd)
+
+    def integrate(self, q: Array, qd: Array, dt: float) -> Array:
+        """On the manifold: `Model.integrate`."""
+        return self.model.integrate(q, qd, dt)
+
+    def normalized(self, q: Array) -> Array:
+        """`Model.normalized`."""
+        return self.model.normalized(q)
+
+
+def of_model(model: Model, friction: Friction | None = None) -> ModelDynamics:
+    """The dynamics of a tree of bodies; friction(q̇) -> F (n,) stands on the left with F·q̇ ≥ 0."""
+    return ModelDynamics(model.n, model.nq, model.name, friction, model)
+
+
+@dataclass(frozen=True, eq=False)
+class LagrangianDynamics(Dynamics):
+    """The dynamics of a Lagrangian in symbols, its terms turned into functions of numbers once."""
+
+    terms: Mapping[str, Any] = field(default_factory=dict)      # name -> sympy expression or matrix
+    arguments: tuple = ()                                       # q symbols, q̇ symbols, t
+
+    @cached_property
+    def _functions(self) -> dict[str, Callable]:
+        import sympy
+        return {name: sympy.lambdify(self.arguments, term, modules="numpy", cse=True) for name, term in self.terms.items()}
+
+    def _at(self, name: str, q: Array, qd: Array, t: float) -> Array:
+        q = checked("q", q, self.nq, f"{self.name} has nq = {self.nq}")
+        qd = checked("qd", qd, self.n, f"{self.name} has n = {self.n}")
+        return np.asarray(self._functions[name](*q, *qd, t), dtype=float)
+
+    def __call__(self, q: Array, qd: Array, t: float = 0.0) -> StandardForm:
+        """The terms at (q, q̇, t): M, C of the Christoffel symbols, G, F and the rest."""
+        M, C, G, rest = (self._at(name, q, qd, t) for name in ("M", "C", "G", "rest"))
+        qd = np.asarray(qd, dtype=float)
+        return StandardForm(M, C, G.ravel(), self.F(qd), qd, rest.ravel())
+
+    def energy(self, q: Array, qd: Array, t: float = 0.0) -> tuple[float, float]:
+        """(K, U) [J]: K the part of L quadratic in q̇, U minus the part free of it; K + U is the energy function."""
+        return float(self._at("K", q, qd, t)), float(self._at("U", q, qd, t))
+
+    def moving_constraint_power(self, q: Array, qd: Array, t: float = 0.0) -> float:
+        """d(K + U)/dt − (τ − F)·q̇ = −∂L/∂t [W]."""
+        return float(self._at("power", q, qd, t))
+
+
+def of_lagrangian(L: Any, q: Any, qd: Any, parameters: Mapping | None = None, t: Any = None,
+                  friction: Friction | None = None, potential: Any = None, name: str = "Lagrangian") -> LagrangianDynamics:
+    """The dynamics of L(q, q̇, t) in sympy; `parameters` maps its other symbols to numbers.
+
+    With L = ½ q̇ᵀM q̇ + aᵀq̇ + L₀, Lagrange's equation reads M q̈ + C q̇ + G + rest = τ with
+
+        M = ∂²L/∂q̇²,    C from the Christoffel symbols of M,    G = ∂U/∂q,
+        rest_i = Σ_j (∂a_i/∂q_j − ∂a_j/∂q_i) q̇_j + ∂a_i/∂t + (∂M/∂t q̇)_i − ∂(L₀ + U)/∂q_i .
+
+    U is `potential`, where it is given; else U is minus the part of L₀ that is free of t. A pivot that moves, a
+    frame that turns: their terms end in `rest`, never in G. Coordinates: symbols, or functions of t.
+    ValueError where L is not quadratic in q̇ or holds symbols that have no number.
+    """
+    import sympy
+
+    from .lagrange import christoffel
+    q, qd = list(q), list(qd)
+    stand_in = {old: sympy.Dummy(f"x{i}", real=True) for i, old in enumerate([*qd, *q])}
+    plain = [stand_in[x] for x in q], [stand_in[x] for x in qd]
+    time = t if t is not None else sympy.Symbol("t")
+    numbers = {key: sympy.nsimplify(value, rational=True) if isinstance(value, int) else value
+               for key, value in (parameters or {}).items()}
+
+    def slots(expression: Any) -> Any:
+        expression = sympy.sympify(expression)
+        for old in [*qd, *q]:           # rates first: substituting a position must not touch its derivative
+            expression = expression.xreplace({old: stand_in[old]})
+        return expression.xreplace(numbers)
+
+    x, xd = (sympy.Matrix(part) for part in plain)
+    L = slots(L)
+    unknown = L.free_symbols - set(x) - set(xd) - {time}
+    if unknown:
+        raise ValueError(f"L holds {sorted(map(str, unknown))}; give each a number in parameters (or t=, if it is time)")
+    M = sympy.hessian(L, list(xd))
+    if M.has(*xd):
+        raise ValueError("L is not quadratic in the velocities; the standard form needs L = ½ q̇ᵀM q̇ + aᵀq̇ + L₀")
+    still = {v: 0 for v in xd}
+    a, L0 = sympy.Matrix([L.diff(v) for v in xd]).subs(still), L.subs(still)
+    free = sum((term for term in sympy.Add.make_args(sympy.expand(L0)) if not term.has(time)), sympy.S.Zero)
+    U = slots(potential) if potential is not None else -free
+    gyroscopic = (a.jacobian(x) - a.jacobian(x).T) * xd
+    rest = gyroscopic + a.diff(time) + M.diff(time) * xd - sympy.Matrix([(L0 + U).diff(s) for s in x])
+    terms = {"M": M, "C": christoffel(M, x, xd), "G": sympy.Matrix([U.diff(s) for s in x]), "rest": rest,
+             "K": (xd.T * M * xd)[0] / 2, "U": -L0, "power": -L.diff(time)}
+    return LagrangianDynamics(len(q), len(q), name, friction, terms, (*x, *xd, time))
