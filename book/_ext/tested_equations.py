@@ -18,7 +18,7 @@ def note(label, tests, reasons):
         return f'<details class="tested-equation"><summary>tested</summary>{where}</details>'
     if label in reasons:
         reason = html.escape(reasons[label])
-        return f'<details class="tested-equation"><summary>not tested</summary>{reason}</details>'
+        return f'<details class="tested-equation exempt"><summary>not tested</summary>{reason}</details>'
     return ""
 
 

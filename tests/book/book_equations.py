@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-DOLLARS = re.compile(r"\$\$(.+?)\$\$[ \t]*\(([^)\s]+)\)", re.S)
+DOLLARS = re.compile(r"\$\$((?:(?!\$\$).)+)\$\$[ \t]*\(([^)\s]+)\)", re.S)
 DIRECTIVE = re.compile(r"^```+\{math\}[^\n]*\n:label:\s*(\S+)\s*\n(?::\w+:[^\n]*\n)*(.+?)^```+\s*$", re.S | re.M)
 
 

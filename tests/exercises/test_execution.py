@@ -1,0 +1,60 @@
+"""Every reference answer of the exercise bank runs, and every exercise says what it is."""
+
+import re
+
+import pytest
+from book_pages import ROOT, name, notebooks, read
+
+BANK = notebooks("exercises")
+KINDS = {"equation", "expression", "matrix", "number", "function", "trajectory", "choice", "text"}
+FACTS = {"question", "kind", "level", "minutes", "points", "objective", "chapter"}
+
+
+def each(paths):
+    return pytest.mark.parametrize("path", paths, ids=name)
+
+
+def facts(path, key):
+    """The `lagrangebook` metadata of a bank's cells that hold this key, as (facts, cell)."""
+    cells = ((cell.metadata.get("lagrangebook", {}), cell) for cell in read(path).cells)
+    return [(own, cell) for own, cell in cells if key in own]
+
+
+@each(BANK)
+def test_the_reference_answers_run(path):
+    space = {}
+    for cell in read(path).cells:
+        if cell.cell_type == "code":
+            exec(compile(cell.source, f"{name(path)}:{cell.id}", "exec"), space)  # noqa: S102  (our own bank)
+    for own, _ in facts(path, "answer"):
+        assert f"answer_{own['answer'].rpartition('-')[2]}" in space, own["answer"]
+
+
+@each(BANK)
+def test_a_bank_has_five_questions_with_their_facts(path):
+    questions = [own for own, _ in facts(path, "question")]
+    assert len(questions) >= 5
+    for number, own in enumerate(questions, 1):
+        assert own["question"] == f"{path.stem}-{number}"
+        assert FACTS <= set(own), f"{own['question']} lacks {FACTS - set(own)}"
+        assert own["kind"] in KINDS and own["level"] in (1, 2, 3) and own["chapter"] == path.stem
+    assert [own["answer"] for own, _ in facts(path, "answer")] == [own["question"] for own in questions]
+
+
+@each(BANK)
+def test_a_bank_asks_for_an_explanation_and_ends_in_a_project(path):
+    questions = [own for own, _ in facts(path, "question")]
+    assert any(own["kind"] in ("text", "choice") for own in questions)
+    assert questions[-1]["level"] == 3 and questions[-1].get("rubric")
+
+
+def test_the_book_holds_no_solution_of_an_even_exercise():
+    page = ROOT / "book" / "back" / "solutions.md"
+    if not page.exists():
+        pytest.skip("the page is written when the book is built")
+    text = page.read_text(encoding="utf8")
+    for path in BANK:
+        for own, cell in facts(path, "answer"):
+            number = int(own["answer"].rpartition("-")[2])
+            assert (cell.source.strip() in text) == bool(number % 2), own["answer"]
+            assert number % 2 or not re.search(rf"\banswer_{number}\b\s*=", text.partition(f"### {own['answer']}")[2].partition("\n### ")[0])
