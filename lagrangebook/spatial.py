@@ -79,7 +79,7 @@ def rotation(axis: Array, angle: Any) -> Array:
     """R = 1 + sin θ a× + (1 − cos θ) a×a× (3, 3): turn by θ [rad] about the unit vector a (Rodrigues)."""
     c, s = cos_sin(angle)
     a = skew(axis)
-    return np.eye(3, dtype=int) + s * a + (1 - c) * (a @ a)
+    return np.eye(3, dtype=int) + a * s + (a @ a) * (1 - c)
 
 
 def rpy(r: float, p: float, y: float) -> Array:
