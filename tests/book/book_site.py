@@ -28,9 +28,9 @@ class Page(HTMLParser):
 
 
 def pages():
-    """The pages of the site, from its root, '/' between folders; empty where there is no site."""
+    """The pages of the site, '/' between folders, without the redirect at its root; empty where there is no site."""
     files = (path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"))
-    return sorted(file for file in files if not file.startswith(NOT_OURS))
+    return sorted(file for file in files if not file.startswith(NOT_OURS) and file != "index.html")
 
 
 @lru_cache(maxsize=None)

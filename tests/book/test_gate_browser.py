@@ -13,7 +13,7 @@ PAGES = pages()
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 KNOWN = ("THEBE_JS_URL",)       # declared twice by Jupyter Book 1; harmless
 FACTS = """async () => {
-    if (window.MathJax) await MathJax.startup.promise;
+    if (window.MathJax && MathJax.startup) await MathJax.startup.promise;
     const text = (node) => node.textContent.trim().slice(0, 80);
     const wide = (node) => node.getBoundingClientRect().right > window.innerWidth + 1;
     const scrolls = document.documentElement.scrollWidth > window.innerWidth;

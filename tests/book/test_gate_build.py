@@ -1,5 +1,6 @@
 """The build is red when a page is: the project's own settings and flags on a book of a few pages."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -30,6 +31,7 @@ def build(folder, timeout=60):
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf8"))
     config = {key: config[key] for key in ("title", "author", "only_build_toc_files", "execute", "parse")}
     config["execute"]["timeout"] = timeout
+    config["sphinx"] = {"config": {"nb_execution_show_tb": True}}
     (folder / "_config.yml").write_text(yaml.safe_dump(config))
     pages = sorted(path.stem for path in folder.iterdir() if path.suffix in (".ipynb", ".md"))
     chapters = [{"file": name} for name in pages if name != "index"]
@@ -55,7 +57,6 @@ def test_a_page_that_raises_on_purpose_builds(tmp_path):
     (["1"], {"kernel": "no_such_kernel"}, "no_such_kernel"),
 ], ids=["raises", "warns", "never ends", "no kernel"])
 def test_a_page_that_fails_fails_the_build(tmp_path, cells, settings, reason):
-    import re
     (tmp_path / "index.md").write_text("# Index\n")
     page(tmp_path, "bad", *cells, kernel=settings.get("kernel", "python3"))
     status, log = build(tmp_path, timeout=settings.get("timeout", 60))

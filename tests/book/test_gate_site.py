@@ -8,7 +8,7 @@ from book_pages import toc
 from book_site import SITE, pages, parsed
 
 PAGES = pages()
-EXTRA = {"genindex.html", "search.html", "index.html", "py-modindex.html"}
+EXTRA = {"genindex.html", "search.html", "py-modindex.html"}
 FETCHED = {"script": "src", "img": "src", "iframe": "src", "video": "src", "audio": "src", "source": "src", "embed": "src", "object": "data"}
 FETCHED_RELATIONS = {"stylesheet", "preload", "prefetch", "icon", "shortcut", "manifest", "preconnect", "dns-prefetch"}
 pytestmark = [pytest.mark.site, pytest.mark.skipif(not PAGES, reason="no site here: python make.py test builds it")]
