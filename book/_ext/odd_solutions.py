@@ -21,39 +21,44 @@ def facts(cell):
 
 
 def output(cell):
-    """What the cell printed or showed, as plain text."""
-    shown = [o.get("text") or o.get("data", {}).get("text/plain", "") for o in cell.get("outputs", [])]
-    return "".join("".join(piece) for piece in shown).strip()
+    """What the cell printed or showed, as plain text; pictures aside."""
+    data = [o.get("data", {}) for o in cell.get("outputs", [])]
+    shown = [piece.get("text/plain", "") for piece in data if not any(kind.startswith("image/") for kind in piece)]
+    printed = [o["text"] for o in cell.get("outputs", []) if "text" in o]
+    return "".join("".join(piece) for piece in printed + shown).strip()
 
 
 def fence(code, language):
     return f"````{{code-block}} {language}\n{code}\n````"
 
 
-def solution(cell):
-    parts = [fence(text(cell), "python")] + ([fence(output(cell), "text")] if output(cell) else [])
+def folded(title, *parts):
     body = "\n\n".join(parts)
-    return f":::::{{dropdown}} Solution of {facts(cell)['answer']}\n\n{body}\n:::::"
+    return f":::::{{dropdown}} {title}\n\n{body}\n:::::"
 
 
-def question(cell):
-    """A statement under a heading of its own; headings inside it become bold, links leave from book/back."""
-    statement = re.sub(r"^#+\s*(.+)$", r"**\1**", text(cell), flags=re.M).replace("`../book/", "`../")
-    return f"### {facts(cell)['question']}\n\n{statement}"
+def statement(cell):
+    """A question: headings inside it become bold, links leave from book/back."""
+    return re.sub(r"^#+\s*(.+)$", r"**\1**", text(cell), flags=re.M).replace("../book/", "../")
+
+
+def is_odd(question):
+    return int(question.rpartition("-")[2]) % 2
 
 
 def chapter(path):
     """The exercises of one chapter, odd solutions included."""
     cells = json.loads(path.read_text(encoding="utf8"))["cells"]
-    title = next((m[1] for c in cells if (m := re.match(r"#\s+(.+)", text(c)))), path.stem)
-    parts = [f"(exercises-{path.stem})=\n## {title}"]
+    title = next((m[1] for c in cells if (m := re.match(r"#\s+(?:Exercises:\s*)?(.+)", text(c)))), path.stem)
+    parts = [f"(exercises-{path.stem})=\n## {title[0].upper()}{title[1:]}"]
     for cell in cells:
         if "setup" in cell["metadata"].get("tags", []):
-            parts.append(f":::::{{dropdown}} Given\n\n{fence(text(cell), 'python')}\n:::::")
+            parts.append(folded("Given", fence(text(cell), "python")))
         elif "question" in facts(cell):
-            parts.append(question(cell))
-        elif "answer" in facts(cell) and int(facts(cell)["answer"].rpartition("-")[2]) % 2:
-            parts.append(solution(cell))
+            parts.append(statement(cell))
+        elif "answer" in facts(cell) and is_odd(facts(cell)["answer"]):
+            shown = [fence(output(cell), "text")] if output(cell) else []
+            parts.append(folded("Solution", fence(text(cell), "python"), *shown))
     return "\n\n".join(parts)
 
 
