@@ -1,0 +1,183 @@
+"""Pictures of mechanisms and of their motion, in a palette that reads on light and on dark pages.
+
+Every function takes a matplotlib axes and returns the artists it drew. Importing the module sets the house style:
+transparent SVG that is the same to the byte on every run.
+"""
+
+import re
+from typing import Any
+
+import matplotlib
+import matplotlib.pyplot as plt
+import numpy as np
+
+from .kinematics import center_of_mass, poses
+from .model import GROUND, Model
+from .simulate import Trajectory
+from .spatial import Array
+
+GREY, BLUE, RED, GREEN, GOLD, VIOLET = "#7c828b", "#3f86c6", "#d4593b", "#2f9468", "#b58518", "#9a6cc4"
+PALETTE = (BLUE, RED, GREEN, GOLD, VIOLET, GREY)
+
+STYLE = {
+    "axes.edgecolor": GREY, "axes.labelcolor": GREY, "axes.titlecolor": GREY, "text.color": GREY, "xtick.color": GREY,
+    "ytick.color": GREY, "grid.color": GREY, "axes.grid": True, "grid.alpha": 0.2, "axes.facecolor": "none",
+    "figure.facecolor": "none", "savefig.facecolor": "none", "savefig.transparent": True, "legend.frameon": False,
+    "axes.spines.top": False, "axes.spines.right": False, "axes.prop_cycle": matplotlib.cycler(color=PALETTE),
+    "lines.linewidth": 1.8, "font.size": 10, "svg.hashsalt": "lagrangebook", "svg.fonttype": "path",
+    "animation.html": "jshtml", "figure.constrained_layout.use": True}
+
+
+def _set_house_style() -> None:
+    matplotlib.rcParams.update(STYLE)
+    try:
+        from IPython import get_ipython
+        if get_ipython() is not None:
+            from matplotlib_inline.backend_inline import set_matplotlib_formats
+            set_matplotlib_formats("svg", metadata={"Date": None, "Creator": None})
+    except ImportError:         # outside a notebook there is nothing to set
+        pass
+
+
+_set_house_style()
+
+
+def figure(width: float = 6.0, height: float = 3.6, **subplots: Any) -> tuple:
+    """(fig, ax) of the given size in inches, in the house style; keywords go to `plt.subplots`."""
+    return plt.subplots(figsize=(width, height), **subplots)
+
+
+def plane(model: Model) -> tuple[int, int]:
+    """The two world axes to draw in: x–y for what falls along y, else x–z."""
+    return (0, 1) if model.gravity[1] != 0 or model.gravity[2] == 0 else (0, 2)
+
+
+def skeleton(model: Model, q: Array, tips: dict[int, Array] | None = None) -> list[Array]:
+    """World lines (2, 3) from each body's joint to what it carries: its children's joints, else twice its centre of mass."""
+    world, lines = poses(model, q), []
+    for i, body in model.outward:
+        start = world[i].p if body.joint.kind != "prismatic" else (world[body.parent] if body.parent != GROUND else
+                                                                   body.placement).p
+        if body.joint.kind == "prismatic":
+            lines.append(np.array([start, world[i].p]))
+        ends = [world[j].p for j, other in model.outward if other.parent == i and other.joint.kind != "prismatic"]
+        tip = (tips or {}).get(i, 2 * np.asarray(body.inertia.com, dtype=float))
+        for end in ends or [world[i].R @ tip + world[i].p]:
+            lines.append(np.array([world[i].p, end]))
+    return lines
+
+
+def mechanism(ax: Any, model: Model, q: Array, labels: bool = True, tips: dict[int, Array] | None = None,
+              color: str = BLUE, alpha: float = 1.0) -> list:
+    """A mechanism at q: links, joints, centres of mass, the ground, and every +q of a one-axis joint with its arrow."""
+    a, b = plane(model)
+    lines, world = skeleton(model, q, tips), poses(model, q)
+    artists = [ax.plot(line[:, a], line[:, b], "-", color=color, lw=4, alpha=alpha, solid_capstyle="round")[0] for line in lines]
+    size = max(float(np.ptp(np.concatenate(lines)[:, [a, b]], axis=0).max()), 1e-9)
+    for i, body in model.outward:
+        x, y = world[i].p[[a, b]]
+        marker = {"revolute": "o", "prismatic": "s"}.get(body.joint.kind, "D")
+        artists += ax.plot(x, y, marker, ms=8, mfc="none", mec=color, mew=2, alpha=alpha)
+        if body.inertia.mass:
+            c = world[i].R @ body.inertia.com + world[i].p
+            artists += ax.plot(c[a], c[b], "+", ms=7, color=RED, alpha=alpha)
+        if labels:
+            artists += _positive_q(ax, model, world, i, size, (a, b))
+        if body.parent == GROUND:
+            artists += ground(ax, body.placement.p[[a, b]], 0.12 * size)
+    ax.set_aspect("equal")
+    ax.set(xlabel="x [m]", ylabel=f"{'xyz'[b]} [m]")
+    return artists
+
+
+def _positive_q(ax: Any, model: Model, world: list, i: int, size: float, axes: tuple[int, int]) -> list:
+    body, (a, b) = model.bodies[i], axes
+    R = (world[body.parent].R if body.parent != GROUND else np.eye(3)) @ body.placement.R
+    x, y = world[i].p[[a, b]]
+    name = f"$q_{{{model.slice_v(i).start + 1}}}$"
+    if body.joint.kind == "prismatic":
+        return arrow(ax, (x, y), (R @ body.joint.axis)[[a, b]] * 0.22 * size, GREEN, f"+{name}")
+    if body.joint.kind == "revolute":
+        normal = np.cross(np.eye(3)[a], np.eye(3)[b])
+        return angle_mark(ax, (x, y), 0.16 * size, np.sign(normal @ R @ body.joint.axis) or 1.0, f"+{name}")
+    return []
+
+
+def arrow(ax: Any, at: Array, along: Array, color: str = GREEN, label: str = "") -> list:
+    """An arrow from `at` by the vector `along`, named at its tip."""
+    tip = np.asarray(at) + along
+    return [*ax.plot(*tip, ",", alpha=0), ax.annotate("", tip, at, arrowprops=dict(arrowstyle="-|>", color=color, lw=1.8, shrinkA=0, shrinkB=0)),
+            ax.annotate(label, tip, xytext=(4, 4), textcoords="offset points", color=color)]
+
+
+def angle_mark(ax: Any, at: Array, radius: float, sense: float = 1.0, label: str = "", start: float = 0.5) -> list:
+    """An arc with an arrow head: the positive sense of an angle (+1 counter-clockwise in the picture)."""
+    angles = start + sense * np.linspace(0, 1.6, 24)
+    x, y = at[0] + radius * np.cos(angles), at[1] + radius * np.sin(angles)
+    return [*ax.plot(x, y, "-", color=GREEN, lw=1.5),
+            ax.annotate("", (x[-1], y[-1]), (x[-3], y[-3]), arrowprops=dict(arrowstyle="-|>", color=GREEN, lw=1.5)),
+            ax.annotate(label, (x[12], y[12]), xytext=(4, 2), textcoords="offset points", color=GREEN)]
+
+
+def ground(ax: Any, at: Array, width: float) -> list:
+    """The hatched ground under a joint."""
+    x, y = at
+    strokes = [ax.plot([x + s * width, x + (s - 0.35) * width], [y - 0.5 * width, y - 0.85 * width], color=GREY, lw=1)[0]
+               for s in (-0.6, -0.2, 0.2, 0.6, 1.0)]
+    return [*strokes, *ax.plot([x - width, x + width], [y - 0.5 * width] * 2, color=GREY, lw=1.5)]
+
+
+def energies(ax: Any, trajectory: Trajectory) -> list:
+    """The energy ledger over time [J]: kinetic, potential, their sum, and the works that are not zero throughout."""
+    ledger = trajectory.energy
+    curves = {"kinetic": ledger.kinetic, "potential": ledger.potential, "total": ledger.total, "drive": ledger.actuator,
+              "friction": -ledger.dissipation, "moving constraint": ledger.constraint, "impact": -ledger.impact}
+    artists = [ax.plot(trajectory.t, curve, label=name, color=colour, ls="--" if name == "total" else "-")[0]
+               for (name, curve), colour in zip(curves.items(), (BLUE, GREEN, GREY, RED, GOLD, VIOLET, RED))
+               if name in ("kinetic", "potential", "total") or np.any(curve != 0)]
+    ax.set(xlabel="time [s]", ylabel="energy [J]")
+    ax.legend(ncols=2)
+    return artists
+
+
+def phase_portrait(ax: Any, trajectory: Trajectory, joint: int = 0, unit: str = "rad") -> list:
+    """q̇ over q of one joint, its start marked."""
+    q, qd = trajectory.q[:, joint], trajectory.qd[:, joint]
+    line = ax.plot(q, qd)
+    ax.set(xlabel=f"$q_{{{joint + 1}}}$ [{unit}]", ylabel=rf"$\dot q_{{{joint + 1}}}$ [{unit}/s]")
+    return line + ax.plot(q[0], qd[0], "o", color=RED)
+
+
+def animate(model: Model, trajectory: Trajectory, frames: int = 20, tips: dict[int, Array] | None = None) -> Any:
+    """The motion as an HTML player that waits for Play; deterministic, and with nothing fetched from elsewhere."""
+    from IPython.display import HTML
+    from matplotlib.animation import FuncAnimation
+
+    a, b = plane(model)
+    picks = np.linspace(0, len(trajectory.t) - 1, frames).astype(int)
+    points = np.concatenate([line[:, [a, b]] for k in picks for line in skeleton(model, trajectory.q[k], tips)])
+    low, high = points.min(axis=0), points.max(axis=0)
+    margin = 0.1 * max(high - low)
+    fig, ax = plt.subplots(figsize=(3.6, 3.0), dpi=72)
+
+    def draw_frame(k: int) -> list:
+        ax.clear()
+        artists = mechanism(ax, model, trajectory.q[k], labels=False, tips=tips)
+        ax.set(xlim=(low[0] - margin, high[0] + margin), ylim=(low[1] - margin, high[1] + margin),
+               title=f"t = {trajectory.t[k]:.2f} s")
+        return artists
+
+    animation = FuncAnimation(fig, draw_frame, frames=picks, interval=1000 * (trajectory.t[-1] - trajectory.t[0]) / frames)
+    with matplotlib.rc_context({"savefig.transparent": False, "savefig.facecolor": "white"}):
+        html = animation.to_jshtml(default_mode="once", embed_frames=True)
+    plt.close(fig)
+    html = re.sub(r'<link rel="stylesheet"\s+href="https?://[^>]*>', "", html)
+    html = re.sub(r"<i class=\"fa fa-[a-z-]+\"></i>", "", html)
+    return HTML(re.sub(r"[0-9a-f]{32}", "lagrangebook", html))
+
+
+def still(ax: Any, model: Model, trajectory: Trajectory, frames: int = 6, tips: dict[int, Array] | None = None) -> list:
+    """The same motion for print: several instants laid over each other, later ones darker."""
+    picks = np.linspace(0, len(trajectory.t) - 1, frames).astype(int)
+    return [artist for n, k in enumerate(picks)
+            for artist in mechanism(ax, model, trajectory.q[k], labels=False, tips=tips, alpha=0.25 + 0.75 * n / (frames - 1))]
