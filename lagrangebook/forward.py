@@ -14,16 +14,16 @@ def aba(model: Model, q: Array, qd: Array, tau: Array, external: Mapping[int | s
     """Accelerations q̈ (n,) under the joint forces τ: the articulated-body algorithm.
 
     Outward   vᵢ = Xᵢ v_p + Sᵢ q̇ᵢ,   ζᵢ = cᵢ + vᵢ × Sᵢ q̇ᵢ,   Iᴬᵢ = Iᵢ,   pᴬᵢ = vᵢ ×* Iᵢ vᵢ − fᵢ(external)
-    Inward    U = Iᴬ S,   D = Sᵀ U + rotor 1,   u = τ − Sᵀ pᴬ
-              Iᴬ_p ← Iᴬ_p + Xᵀ (Iᴬ − U D⁻¹ Uᵀ) X,   pᴬ_p ← pᴬ_p + Xᵀ (pᴬ + Iᴬ ζ − U D⁻¹ Uᵀ ζ + U D⁻¹ u)
-    Outward   a' = X a_p + ζ,   q̈ = D⁻¹ (u − Uᵀ a'),   a = a' + S q̈,       a_ground = −g
+    Inward    U = Iᴬ S,   D = Sᵀ U + rotor 1,   K = D⁻¹ Uᵀ,   k = D⁻¹ (τ − Sᵀ pᴬ),   Iᵃ = Iᴬ − U K
+              Iᴬ_p ← Iᴬ_p + Xᵀ Iᵃ X,   pᴬ_p ← pᴬ_p + Xᵀ (pᴬ + Iᵃ ζ + U k)
+    Outward   a' = X a_p + ζ,   q̈ = k − K a',   a = a' + S q̈,       a_ground = −g
 
     external as in `rnea`. Cost O(n). Raises `numpy.linalg.LinAlgError`, naming joint and pose, where a pivot D
     vanishes beside Sᵀ Iᶜ S + rotor: that joint has nothing to move there. Featherstone (2008), table 7.1.
     """
     q_, qd_, tau_ = model.coordinates(q=q, qd=qd, tau=tau)
     external = external_forces(model, external)
-    X, S, v, a, zeta, U, D, u, pA = ([0] * (model.N + 1) for _ in range(9))
+    X, S, v, a, zeta, K, k, pA = ([0] * (model.N + 1) for _ in range(8))
     v[GROUND] = pA[GROUND] = np.zeros(6, dtype=int)
     a[GROUND] = np.concatenate([np.zeros(3, dtype=int), -model.gravity])
     IA, Ic, qdd = [body.I for body in model.bodies] + [0], [body.I for body in model.bodies] + [0], [0] * model.N
@@ -36,19 +36,19 @@ def aba(model: Model, q: Array, qd: Array, tau: Array, external: Mapping[int | s
 
     for i, body in model.inward:
         rotor = body.joint.rotor * np.eye(body.joint.n, dtype=int)
-        U[i] = IA[i] @ S[i]
-        D[i] = S[i].T @ U[i] + rotor
-        u[i] = tau_[i] - S[i].T @ pA[i]
-        _require_pivot(D[i], S[i].T @ Ic[i] @ S[i] + rotor, model, i, q)
-        Ia = IA[i] - U[i] @ solve(D[i], U[i].T)
-        pa = pA[i] + Ia @ zeta[i] + U[i] @ solve(D[i], u[i])
+        U = IA[i] @ S[i]
+        D = S[i].T @ U + rotor
+        _require_pivot(D, S[i].T @ Ic[i] @ S[i] + rotor, model, i, q)
+        K[i], k[i] = solve(D, U.T), solve(D, tau_[i] - S[i].T @ pA[i])
+        Ia = IA[i] - U @ K[i]
+        pa = pA[i] + Ia @ zeta[i] + U @ k[i]
         IA[body.parent] = IA[body.parent] + X[i].T @ Ia @ X[i]
         pA[body.parent] = pA[body.parent] + X[i].T @ pa
         Ic[body.parent] = Ic[body.parent] + X[i].T @ Ic[i] @ X[i]
 
     for i, body in model.outward:
         ahead = X[i] @ a[body.parent] + zeta[i]
-        qdd[i] = solve(D[i], u[i] - U[i].T @ ahead)
+        qdd[i] = k[i] - K[i] @ ahead
         a[i] = ahead + S[i] @ qdd[i]
     return model.stack(qdd)
 

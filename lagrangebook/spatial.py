@@ -37,14 +37,14 @@ def solve(A: Array, b: Array) -> Array:
     A, b = np.asarray(A), np.asarray(b)
     if A.dtype == object or b.dtype == object:
         return _solve_ldl(A, b)
-    scale = np.sqrt(np.diag(A)) if np.all(np.diag(A) > 0) else np.zeros(len(A))
-    if not np.all(scale > 0) or not np.all(np.isfinite(A)):
-        raise np.linalg.LinAlgError("matrix is not positive definite: a diagonal element is not positive")
-    A, b = A / np.outer(scale, scale), (b.T / scale).T
+    if not (np.min(A.diagonal(), initial=1) > 0 and np.isfinite(A).all()):
+        raise np.linalg.LinAlgError("matrix is not positive definite: a diagonal element is not positive and finite")
+    scale = np.sqrt(A.diagonal())
+    A, b = A / (scale * scale[:, None]), (b.T / scale).T
     L = np.linalg.cholesky(A)
-    if np.min(np.diag(L), initial=1.0) ** 2 < 1e-14:
+    if np.min(L.diagonal(), initial=1.0) ** 2 < 1e-14:
         raise np.linalg.LinAlgError("matrix is singular to working precision")
-    return (np.linalg.solve(L.T, np.linalg.solve(L, b)).T / scale).T
+    return (np.linalg.solve(A, b).T / scale).T
 
 
 def _solve_ldl(A: Array, b: Array) -> Array:
@@ -156,7 +156,7 @@ class Pose:
         p = np.asarray(self.p)
         if R.shape != (3, 3) or p.shape != (3,):
             raise ValueError(f"Pose wants R of shape (3, 3) and p of shape (3,); got {R.shape} and {p.shape}")
-        if R.dtype != object and not (np.allclose(R @ R.T, np.eye(3), atol=1e-6) and np.linalg.det(R) > 0):
+        if R.dtype != object and not (np.abs(R @ R.T - np.eye(3)).max() < 1e-5 and R[0] @ skew(R[1]) @ R[2] > 0):
             raise ValueError(f"R is not a rotation: R Rᵀ should be 1 and det R = +1; got R = {R.tolist()}")
         if p.dtype != object and not np.all(np.isfinite(p)):
             raise ValueError(f"p must be finite; got {p.tolist()}")
@@ -175,13 +175,20 @@ class Pose:
     @property
     def X(self) -> Array:
         """Motion transform (6, 6), parent to body: [[Rᵀ, 0], [−Rᵀ p×, Rᵀ]]. Xᵀ carries forces back to the parent."""
-        return np.block([[self.R.T, np.zeros((3, 3), dtype=int)], [-self.R.T @ skew(self.p), self.R.T]])
+        return blocks(self.R.T, 0, -self.R.T @ skew(self.p), self.R.T)
+
+
+def blocks(A: Array, B: Array, C: Array, D: Array) -> Array:
+    """The matrix [[A, B], [C, D]] (6, 6) of four blocks (3, 3), or 0."""
+    X = np.zeros((6, 6), dtype=np.result_type(A, B, C, D))
+    X[:3, :3], X[:3, 3:], X[3:, :3], X[3:, 3:] = A, B, C, D
+    return X
 
 
 def crm(v: Array) -> Array:
     """v× (6, 6), the cross product of motion vectors: [[ω×, 0], [v_O×, ω×]]."""
     w, vo = skew(v[:3]), skew(v[3:])
-    return np.block([[w, np.zeros((3, 3), dtype=int)], [vo, w]])
+    return blocks(w, 0, vo, w)
 
 
 def crf(v: Array) -> Array:
