@@ -3,7 +3,6 @@
 import numpy as np
 
 from .model import GROUND, Model
-from .newton_euler import rnea
 from .spatial import Array, crf, crm, skew
 
 
@@ -69,9 +68,24 @@ def coriolis(model: Model, q: Array, qd: Array) -> Array:
 
 
 def gravity(model: Model, q: Array) -> Array:
-    """G(q) = ∂U/∂q (n,) [N m | N]: what holds the robot at rest; gravity itself acts with −G. RNEA at rest."""
-    zero = np.zeros(model.n, dtype=int)
-    return rnea(model, q, zero, zero)
+    """G(q) = ∂U/∂q (n,) [N m | N]: what holds the robot at rest; gravity itself acts with −G.
+
+    At rest under gravity is what a robot feels whose ground accelerates upward: outward, then inward,
+
+        aᵢ = Xᵢ a_p,   fᵢ = Iᵢ aᵢ          a_ground = −g
+        Gᵢ = Sᵢᵀ fᵢ,   f_p ← f_p + Xᵢᵀ fᵢ .
+    """
+    q = model.coordinates(q=q)
+    X, S, a, f, G = ([0] * (model.N + 1) for _ in range(5))
+    a[GROUND] = np.concatenate([np.zeros(3, dtype=int), -model.gravity])
+    for i, body in model.outward:
+        X[i], S[i], _ = body.motion(q[i], np.zeros(body.joint.n, dtype=int))
+        a[i] = X[i] @ a[body.parent]
+        f[i] = body.I @ a[i]
+    for i, body in model.inward:
+        G[i] = S[i].T @ f[i]
+        f[body.parent] = f[body.parent] + X[i].T @ f[i]
+    return model.stack(G[:-1])
 
 
 def _crf_bar(f: Array) -> Array:
