@@ -104,7 +104,7 @@ def test_every_decimal_number_in_the_text_is_computed_there(path):
         percent = re.match(r"\s*\\?[,~]?\s*\\?%", text[match.end():])
         if match[0] not in allowed(path) and not any(agrees(match[0], value, percent) for value in computed):
             strangers.append(text[max(0, match.start() - 30):match.end() + 20].replace("\n", " "))
-    assert strangers == [], "no output, parameter or entry of numbers.toml agrees"
+    assert not strangers, "no output, parameter or entry of numbers.toml agrees:\n" + "\n".join(strangers)
 
 
 def test_every_allowed_number_is_used_and_has_its_reason():
