@@ -19,7 +19,7 @@ Array = np.ndarray
 
 def cos_sin(x: Any) -> tuple[Any, Any]:
     """(cos x, sin x) of a float, a sympy expression or a scalar with methods `.cos()`, `.sin()`; x in rad."""
-    if isinstance(x, (float, int)):
+    if isinstance(x, (float, int, np.number)):
         return math.cos(x), math.sin(x)
     if hasattr(x, "free_symbols"):
         import sympy

@@ -34,3 +34,16 @@ def random_state(model, rng):
     """(q, qd, qdd): a random configuration on the manifold, and random rates."""
     q = model.integrate(model.zero, rng.normal(0, 1, model.n), 1.0)
     return q, rng.normal(0, 1, model.n), rng.normal(0, 1, model.n)
+
+
+def any_tree(seed, largest=7, rotor=True):
+    """(model, q, qd, qdd) of a random tree of 1 to `largest` bodies with every kind of joint."""
+    rng = np.random.default_rng(seed)
+    model = random_tree(rng, int(rng.integers(1, largest + 1)), rotor=rotor)
+    return model, *random_state(model, rng)
+
+
+def chain(*bodies, gravity=(0, 0, -9.81)):
+    """A serial chain of (kind, axis, placement, inertia) rows, the first on the ground."""
+    return Model(tuple(Body(f"link {i}", i - 1, Joint(kind, axis), placement, inertia)
+                       for i, (kind, axis, placement, inertia) in enumerate(bodies)), gravity=gravity)

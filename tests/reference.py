@@ -1,6 +1,7 @@
 """Models and states of the reference data in tests/data (format "mbref-1"), in this package's order."""
 
 import json
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +12,10 @@ from lagrangebook.spatial import Pose
 
 DATA = Path(__file__).parent / "data"
 KIND = {"floating": "free", "continuous": "revolute"}
+OPEN_CHAINS = ("open_1_open_chains", "open_1_tree5", "open_1_tree12", "open_1_tree30", "open_2_floating_base")
 
 
+@cache
 def load(name):
     """The parsed JSON file tests/data/<name>.json."""
     return json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
@@ -41,6 +44,35 @@ def reorder(model):
             start = model.slice_v(i).start
             order[start:start + 6] = start + np.array([3, 4, 5, 0, 1, 2])
     return order
+
+
+@cache
+def open_case(identity):
+    """(model, states) of one case of the open chains, trees and floating bases; velocities in our order."""
+    case = next(case for name in OPEN_CHAINS for case in load(name)["cases"] if case["id"] == identity)
+    model = model_of(case["model"])
+    order, states = reorder(model), []
+    for state in case["states"]:
+        state = {key: np.array(value) if isinstance(value, list) else value for key, value in state.items()}
+        for key in ("qd", "qdd", "tau", "tau_rnea", "tau_rnea_ext", "Cqd", "G", "qdd_fd", "qdd_fd_ext"):
+            state[key] = state[key][order]
+        state["J"] = np.array(state["point"]["J"])[:, order]
+        if "M" in state:
+            state["M"] = state["M"][np.ix_(order, order)]
+        states.append(state)
+    return model, states
+
+
+def open_case_names():
+    """The identities of all cases of the open chains."""
+    return [case["id"] for name in OPEN_CHAINS for case in load(name)["cases"]]
+
+
+def assert_close(actual, expected, tol=1e-9):
+    """|actual − expected| ≤ tol (1 + max|expected|), in every entry."""
+    expected = np.asarray(expected, dtype=float)
+    np.testing.assert_allclose(np.asarray(actual, dtype=float), expected, rtol=0,
+                               atol=tol * (1 + np.max(np.abs(expected), initial=0)))
 
 
 def wrench(model, q, f_ext):
