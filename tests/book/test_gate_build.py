@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -87,6 +88,17 @@ def test_a_site_with_a_page_too_few_is_a_failed_build(tmp_path, monkeypatch):
     assert make.build(Path(sys.executable), tmp_path, "off")
     monkeypatch.setattr(make, "pages", lambda: {"book/index"})
     assert not make.build(Path(sys.executable), tmp_path, "off")
+
+
+@pytest.mark.parametrize("owner, on", [("example", False), ("somebody", True)])
+def test_links_to_the_repository_wait_for_its_address(monkeypatch, owner, on):
+    monkeypatch.syspath_prepend(ROOT / "book" / "_ext")
+    from book_switches import switch
+    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf8"))
+    address = config["repository"]["url"].replace("/example/", f"/{owner}/")
+    options = {"repository_url": address, "launch_buttons": config["launch_buttons"], "use_repository_button": True}
+    switch(None, SimpleNamespace(html_theme_options=options))
+    assert options["use_repository_button"] == bool(options["launch_buttons"]) == ("repository_url" in options) == on
 
 
 def test_make_reads_the_same_pages_as_the_gates():

@@ -116,7 +116,12 @@ def test_every_allowed_number_is_used_and_has_its_reason():
         assert all(len(reason.split()) > 1 for reason in numbers.values()), chapter
 
 
-# -- titles and paths -----------------------------------------------------------------------------------------
+# -- exercises, titles and paths ------------------------------------------------------------------------------
+
+
+@each([path for path in notebooks("book") if (ROOT / "exercises" / path.name).exists()])
+def test_a_chapter_leads_to_its_exercises(path):
+    assert re.search(rf"\{{ref\}}`[^`]*exercises-{path.stem}\b", markdown(path)), f"{{ref}}`exercises-{path.stem}`"
 
 
 @each(PAGES)
