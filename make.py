@@ -55,7 +55,7 @@ def install(folder, *packages):
     if not (stamp.exists() and stamp.read_text() == digest):
         print(f"making {folder.name} ...", flush=True)
         venv.create(folder, clear=True, with_pip=True)
-        quiet = ("--quiet", "--disable-pip-version-check")
+        quiet = ("--quiet", "--disable-pip-version-check", "--no-compile")     # Python compiles what it imports, and no more
         if run(python_of(folder), "-m", "pip", "install", *quiet, *packages):
             sys.exit(f"pip could not install {' '.join(map(str, packages))}")
         run(python_of(folder), "-c", "import matplotlib.font_manager")      # its first import writes to stderr
