@@ -105,10 +105,10 @@ def refresh(*notebooks):
 
 # -- the tests -----------------------------------------------------------------------------------------------
 
-TWO = ("-n", "2", "--dist", "loadfile")
+TWO = ("-n", "2")
 NBVAL = ("--nbval", "--nbval-current-env", "--nbval-cell-timeout=120", "--nbval-sanitize-with", "tests/book/nbval.cfg")
 STAGES = {
-    "notebooks": ("book", *NBVAL, *TWO),
+    "notebooks": ("book", *NBVAL, *TWO, "--dist", "loadfile"),
     "package": ("tests", "lagrangebook", "--doctest-modules", "--ignore=tests/exercises", "-m", "not browser", *TWO),
     "exercises": ("tests/exercises", *TWO),
     "browser": ("tests/book", "-m", "browser"),
