@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from .mass_matrix import crba
-from .model import GROUND, Model
+from .model import GROUND, Model, inertia_bound
 from .newton_euler import external_forces, rnea
 from .spatial import Array, crf, crm, solve
 
@@ -38,7 +38,7 @@ def aba(model: Model, q: Array, qd: Array, tau: Array, external: Mapping[int | s
         rotor = body.joint.rotor * np.eye(body.joint.n, dtype=int)
         U = IA[i] @ S[i]
         D = S[i].T @ U + rotor
-        _require_pivot(D, S[i].T @ Ic[i] @ S[i] + rotor, model, i, q)
+        _require_pivot(D, Ic[i], S[i], model, i, q)
         K[i], k[i] = solve(D, U.T), solve(D, tau_[i] - S[i].T @ pA[i])
         Ia = IA[i] - U @ K[i]
         pa = pA[i] + Ia @ zeta[i] + U @ k[i]
@@ -61,14 +61,15 @@ def forward_dynamics(model: Model, q: Array, qd: Array, tau: Array,
     return solve(crba(model, q), tau - h)
 
 
-def _require_pivot(D: Array, composite: Array, model: Model, i: int, q: Array) -> None:
-    """A pivot D that vanishes beside the composite inertia SᵀIᶜS leaves a direction with nothing to move."""
-    if D.dtype == object or composite.dtype == object or not len(D):
+def _require_pivot(D: Array, Ic: Array, S: Array, model: Model, i: int, q: Array) -> None:
+    """A pivot D that vanishes beside SᵀIᶜS + rotor, or within the rounding of Iᶜ, has nothing to move in some direction."""
+    if D.dtype == object or Ic.dtype == object or not len(D):
         return
-    scale = np.sqrt(np.diag(composite))
-    if np.min(scale) > 0 and np.linalg.eigvalsh(D / np.outer(scale, scale))[0] > 1e-11:
+    body, composite = model.bodies[i], (S.T @ Ic @ S).diagonal() + model.bodies[i].joint.rotor
+    scale = np.sqrt(np.maximum(composite, 1e-3 * inertia_bound(Ic, S, body.joint.rotor)))
+    if np.min(scale) > 0 and np.linalg.eigvalsh(D / (scale * scale[:, None]))[0] > 1e-11:
         return
     raise np.linalg.LinAlgError(
-        f"joint of body {i} {model.bodies[i].name!r} has no inertia to move at q = "
+        f"joint of body {i} {body.name!r} has no inertia to move at q = "
         f"{np.array2string(np.asarray(q, dtype=float), precision=4, separator=', ')}: its pivot SᵀIᴬS vanishes beside "
-        f"SᵀIᶜS = {np.array2string(np.diag(composite), precision=4)}")
+        f"SᵀIᶜS = {np.array2string(composite, precision=4)}")

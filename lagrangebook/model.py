@@ -391,8 +391,7 @@ class Model:
             for i, body in self.inward:
                 q = body.joint.integrate(body.joint.zero, rng.uniform(0.5, 2.5, body.joint.n))
                 X, S, _ = body.motion(q, np.zeros(body.joint.n))
-                turning, mass = np.max(np.diag(Ic[i])[:3]), Ic[i][5, 5]
-                scale = np.sqrt(turning * np.sum(S[:3]**2, axis=0) + mass * np.sum(S[3:]**2, axis=0) + body.joint.rotor)
+                scale = np.sqrt(inertia_bound(Ic[i], S, body.joint.rotor))
                 block = S.T @ Ic[i] @ S + body.joint.rotor * np.eye(body.joint.n)
                 if body.joint.n and (np.min(scale) == 0 or np.linalg.eigvalsh(block / np.outer(scale, scale))[0] < 1e-12):
                     missing_here.add(i)
@@ -404,6 +403,11 @@ class Model:
         i = min(missing)
         raise ValueError(f"joint of body {i} {self.bodies[i].name!r} ({self.bodies[i].joint.kind}) has no inertia to move: "
                          f"its subtree and rotor have none about its axis in any pose; give it mass, a rotor, or fix it")
+
+
+def inertia_bound(Ic: Array, S: Array, rotor: float) -> Array:
+    """What inertia Iᶜ (6, 6) could show along each axis of S if they lay at their worst (n,): the measure of rounding."""
+    return np.max(Ic.diagonal()[:3]) * np.sum(S[:3]**2, axis=0) + Ic[5, 5] * np.sum(S[3:]**2, axis=0) + rotor
 
 
 def checked(name: str, vector: Array, size: int, owner: str) -> Array:

@@ -42,7 +42,7 @@ def solve(A: Array, b: Array) -> Array:
     scale = np.sqrt(A.diagonal())
     A, b = A / (scale * scale[:, None]), (b.T / scale).T
     L = np.linalg.cholesky(A)
-    if np.min(L.diagonal(), initial=1.0) ** 2 < 1e-14:
+    if np.min(L.diagonal(), initial=1.0) ** 2 < 1e-11:
         raise np.linalg.LinAlgError("matrix is singular to working precision")
     return (np.linalg.solve(A, b).T / scale).T
 

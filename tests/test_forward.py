@@ -1,5 +1,7 @@
 """ABA and the solve with M: against each other, against RNEA, and what has no inertia to move."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import sympy
@@ -11,12 +13,12 @@ from reference import assert_close, load, open_case, open_case_names, wrench
 
 from lagrangebook.forward import aba, forward_dynamics
 from lagrangebook.inertia import Inertia, point_mass, rod, sphere
-from lagrangebook.kinematics import body_jacobian
+from lagrangebook.kinematics import body_jacobian, poses
 from lagrangebook.mass_matrix import crba
 from lagrangebook.mechanisms import biped, pendulum, rp_arm, two_link
 from lagrangebook.model import GROUND, Body, Joint, Model
 from lagrangebook.newton_euler import rnea
-from lagrangebook.spatial import Pose
+from lagrangebook.spatial import Pose, exp_so3, quaternion_matrix, quaternion_of
 
 few = settings(max_examples=25, deadline=None, derandomize=True)
 seeds = st.integers(0, 2**32 - 1)
@@ -96,7 +98,6 @@ def test_everything_in_free_fall_falls_with_g(rng):
     model = biped(arms=True)
     q = model.integrate(model.zero, rng.normal(size=model.n), 1.0)
     qdd = aba(model, q, np.zeros(model.n), np.zeros(model.n))
-    from lagrangebook.spatial import quaternion_matrix
     fall = np.concatenate([np.zeros(3), quaternion_matrix(q[3:7]).T @ model.gravity, np.zeros(model.n - 6)])
     assert_allclose(qdd, fall, atol=1e-11)
 
@@ -180,13 +181,11 @@ def test_massless_bodies_that_leave_something_to_move_pass(model):
 
 def test_massless_bodies_in_the_middle_of_a_chain_give_the_accelerations_of_a_ball_joint():
     """Three revolutes with two massless links are a spherical joint: the body accelerates alike."""
-    turn, load_ = [0.4, 0.7, -0.3], random_inertia(np.random.default_rng(3))
-    wrist = chain(("revolute", X, Pose(), NOTHING), ("revolute", Y, Pose(), NOTHING), ("revolute", Z, Pose(), load_))
-    ball = chain(("spherical", Z, Pose(), load_))
+    turn, hand = [0.4, 0.7, -0.3], random_inertia(np.random.default_rng(3))
+    wrist = chain(("revolute", X, Pose(), NOTHING), ("revolute", Y, Pose(), NOTHING), ("revolute", Z, Pose(), hand))
+    ball = chain(("spherical", Z, Pose(), hand))
     J = body_jacobian(wrist, turn, 2)[:3]
     qdd = aba(wrist, turn, np.zeros(3), np.zeros(3))
-    from lagrangebook.kinematics import poses
-    from lagrangebook.spatial import quaternion_of
     q = quaternion_of(poses(wrist, turn)[2].R)
     assert_allclose(J @ qdd, aba(ball, q, np.zeros(3), np.zeros(3)), rtol=1e-9)
 
@@ -229,9 +228,10 @@ def test_a_coaxial_massless_pair_fails_when_it_runs(axis, turn):
 
 
 def test_parallel_massless_axes_move():
-    """Massless links between parallel but separate axes do move the load: only the straight pose is stretched out."""
+    """Massless links between parallel but separate axes do move the ball, stretched out or not."""
     arm = chain(("revolute", Z, Pose(), NOTHING), ("revolute", Z, Pose(p=0.4 * X), BALL))
     forward(arm, [0.3, 0.5])
+    forward(arm, [0.3, 0.0])
 
 
 @pytest.mark.parametrize("scale_m, scale_kg", [(1e3, 1.0), (1e3, 1e3), (1e-3, 1e6)])
@@ -240,3 +240,17 @@ def test_the_units_change_neither_verdict_nor_answer(scale_m, scale_kg):
     q, tau = [0.2, 0.3, 0.01, 0.7], np.array([0.3, 0.1, -0.2, 0.4])
     qdd = aba(wrist(), q, np.zeros(4), tau)
     assert_close(aba(wrist(scale_m, scale_kg), q, np.zeros(4), tau * scale_kg * scale_m**2), qdd, 1e-8)
+
+
+@pytest.mark.parametrize("slender", [1e-2, 1e-5, 1e-8])
+def test_a_vanished_pivot_is_told_from_the_rounding_of_a_heavy_load_far_out(slender, rng):
+    """A heavy slender body far out on the axis of a massless coaxial pair: SᵀIᶜS is small beside the rounding of Iᶜ."""
+    for _ in range(10):
+        axis = rng.normal(size=3)
+        along = axis / np.linalg.norm(axis)
+        hand = Inertia(10.0, 10 * along, np.eye(3) * slender)
+        pair = chain(("revolute", (1, 0, 1), Pose(), BALL), ("revolute", axis, Pose(exp_so3(rng.normal(size=3)), X), NOTHING),
+                     ("revolute", axis, Pose(p=0.2 * along), hand))
+        with pytest.raises(np.linalg.LinAlgError, match="no inertia to move at q"):
+            aba(pair, rng.normal(size=3), np.zeros(3), np.ones(3))
+        forward(replace(pair, bodies=pair.bodies[:1] + (replace(pair.bodies[2], parent=0),)))

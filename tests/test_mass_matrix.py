@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from random_models import any_tree, random_state, random_tree
 from reference import assert_close, load, open_case, open_case_names
 
-from lagrangebook.kinematics import body_jacobian, point_jacobian, poses
+from lagrangebook.kinematics import body_jacobian, kinetic_energy, point_jacobian, poses, potential_energy
 from lagrangebook.lagrange import christoffel, coordinates, gravity_terms, kinetic_matrix
 from lagrangebook.mass_matrix import coriolis, crba, gravity
 from lagrangebook.mechanisms import biped, puma560, rp_arm, stance_leg, two_link
@@ -48,7 +48,6 @@ def test_C_is_that_of_the_christoffel_symbols_in_symbols(model):
 
 
 def test_the_energy_in_symbols_gives_the_matrix_of_the_recursion():
-    from lagrangebook.kinematics import kinetic_energy, potential_energy
     arm = two_link(*sympy.symbols("l1 l2 m1 m2"), g=sympy.Symbol("g"))
     q, qd, _ = coordinates("q", 2)
     M, G = kinetic_matrix(kinetic_energy(arm, list(q), list(qd)), qd), gravity_terms(potential_energy(arm, list(q)), q)
