@@ -4,6 +4,7 @@
 
 Kept: the sources, tags and figure metadata of cells, the `lagrangebook` key, outputs. Gone: times, editors' settings,
 tracebacks (they hold paths), the metadata of outputs. Counts run from 1. A second run changes no byte.
+The first figure of the landing page is also the picture of the README.
 """
 
 import os
@@ -16,6 +17,7 @@ import nbformat  # noqa: E402  (after the number of threads is set, kernels inhe
 from nbclient import NotebookClient  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
+LANDING, PICTURE = ROOT / "book" / "index.ipynb", ROOT / "book" / "_static" / "landing.svg"
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 KEPT = ("tags", "mystnb", "lagrangebook")
 
@@ -52,6 +54,12 @@ def normalise(notebook):
     return notebook
 
 
+def first_figure(notebook):
+    """The first stored SVG of a notebook."""
+    data = (output.get("data", {}) for cell in notebook.cells for output in cell.get("outputs", ()))
+    return next(piece["image/svg+xml"] for piece in data if "image/svg+xml" in piece)
+
+
 def refresh(path):
     """Execute one notebook where it stands and write it back, if anything in it has changed."""
     notebook = nbformat.read(path, as_version=4)
@@ -61,6 +69,8 @@ def refresh(path):
     before = path.read_text(encoding="utf8")
     if text != before:
         path.write_text(text, encoding="utf8", newline="\n")
+    if path.resolve() == LANDING:
+        PICTURE.write_text(first_figure(notebook), encoding="utf8", newline="\n")
     print(f"{path.as_posix()}: {'unchanged' if text == before else 'stored'}", flush=True)
 
 

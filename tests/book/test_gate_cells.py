@@ -105,6 +105,13 @@ def test_stored_notebooks_are_in_normal_form(path):
     assert len(set(ids)) == len(ids)
 
 
+def test_the_picture_of_the_readme_is_the_landing_page_s_first(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "book" / "_ext")
+    from refresh import LANDING, PICTURE, first_figure
+    assert PICTURE.read_text(encoding="utf8") == first_figure(read(LANDING)), "run: python make.py refresh book/index.ipynb"
+    assert PICTURE.name in (ROOT / "README.md").read_text(encoding="utf8")
+
+
 @pytest.mark.slow
 def test_nbval_collects_every_code_cell():
     command = [sys.executable, "-m", "pytest", "--nbval", "--collect-only", "-q", "-p", "no:xdist", "book"]
