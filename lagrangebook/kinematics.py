@@ -64,12 +64,12 @@ def point_bias(model: Model, q: Array, qd: Array, body: int | str, r: Array) -> 
     i, r = model.index(body), checked("r", r, 3, "a point has three coordinates")
     if i == GROUND:
         return np.zeros(3)
-    v, a = velocities(model, q, qd), _bias_accelerations(model, q, qd)
+    v, a = velocities(model, q, qd), bias_accelerations(model, q, qd)
     u = v[i][3:] + skew(v[i][:3]) @ r
     return poses(model, q)[i].R @ (a[i][3:] + skew(a[i][:3]) @ r + skew(v[i][:3]) @ u)
 
 
-def _bias_accelerations(model: Model, q: Array, qd: Array) -> list[Array]:
+def bias_accelerations(model: Model, q: Array, qd: Array) -> list[Array]:
     """Spatial accelerations (6,) of all bodies at q̈ = 0, without gravity: aᵢ = Xᵢ a_p + cᵢ + vᵢ × Sᵢ q̇ᵢ."""
     q_, qd_ = model.coordinates(q=q, qd=qd)
     v = velocities(model, q, qd)
