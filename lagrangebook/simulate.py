@@ -45,10 +45,14 @@ class Trajectory:
     tau: Array              # (T, n) the forces applied at the samples
     energy: Ledger
     status: str = "finished"        # "finished", "event" (an event function stopped it) or "diverged" (cut off before)
+    events: tuple = ()              # for each event function the times of its zeros [s]
+
+
+LIMIT = 1e50      # a state or rate beyond it counts as without bound: its powers still are finite numbers
 
 
 class _Diverged(Exception):
-    """A number stopped being finite inside a step."""
+    """A number went beyond the limit inside a step."""
 
 
 def simulate(dynamics: Dynamics, q0: Array, qd0: Array, t: Array, tau: Any = None, method: str = "rk4",
@@ -61,7 +65,8 @@ def simulate(dynamics: Dynamics, q0: Array, qd0: Array, t: Array, tau: Any = Non
     events : functions e(t, q, qd) for scipy's methods; an attribute `terminal = True` stops there
     Quaternions are integrated by their rates and brought back to norm one. Works of drive and friction are
     integrated with the state, so that `energy.balance` shows the integrator's error alone. ValueError for bad
-    input; a motion that grows without bound ends with status "diverged", cut before it does.
+    input; a motion that grows without bound ends with status "diverged", cut before it does (scipy's methods then
+    keep the first sample alone).
     """
     if method not in METHODS:
         raise ValueError(f"method {method!r} is not known; wanted one of {', '.join(METHODS)}")
@@ -72,13 +77,14 @@ def simulate(dynamics: Dynamics, q0: Array, qd0: Array, t: Array, tau: Any = Non
         raise ValueError(f"events need one of scipy's methods; got {method!r}")
     q0 = checked("q0", q0, dynamics.nq, f"{dynamics.name} has nq = {dynamics.nq}")
     qd0 = checked("qd0", qd0, dynamics.n, f"{dynamics.name} has n = {dynamics.n}")
+    dynamics.energy(q0, qd0, t[0])          # the start must be a state as it stands, before anything is normalised
     drive = _drive(tau, dynamics.n)
     y0 = np.concatenate([dynamics.normalized(q0), qd0, np.zeros(3)])
     if method in ("rk4", "symplectic_euler"):
-        times, y, status = _fixed_steps(dynamics, drive, t, y0, _rk4_step if method == "rk4" else _symplectic_step)
+        run = _fixed_steps(dynamics, drive, t, y0, _rk4_step if method == "rk4" else _symplectic_step)
     else:
-        times, y, status = _solve_ivp(dynamics, drive, t, y0, method, events, rtol, atol)
-    return _trajectory(dynamics, drive, times, y, status)
+        run = _solve_ivp(dynamics, drive, t, y0, method, events, rtol, atol)
+    return _trajectory(dynamics, drive, *run)
 
 
 def _drive(tau: Any, n: int) -> Callable[[float, Array, Array], Array]:
@@ -88,10 +94,15 @@ def _drive(tau: Any, n: int) -> Callable[[float, Array, Array], Array]:
     return lambda t, q, qd: constant
 
 
+def _bounded(y: Array) -> Array:
+    if not np.all(np.abs(y) < LIMIT):
+        raise _Diverged
+    return y
+
+
 def _split(dynamics: Dynamics, y: Array) -> tuple[Array, Array]:
     """(q, q̇) of a state vector (q, q̇, three works), quaternions normalised."""
-    if not np.all(np.isfinite(y)):
-        raise _Diverged
+    y = _bounded(y)
     return dynamics.normalized(y[:dynamics.nq]), y[dynamics.nq:dynamics.nq + dynamics.n]
 
 
@@ -99,8 +110,8 @@ def _derivative(dynamics: Dynamics, drive: Callable, t: float, y: Array) -> Arra
     """d/dt (q, q̇, ∫τ·q̇, ∫F·q̇, moving constraints' work)."""
     q, qd = _split(dynamics, y)
     tau = drive(t, q, qd)
-    return np.concatenate([dynamics.rates(q, qd), dynamics.accelerations(q, qd, tau, t),
-                           [tau @ qd, dynamics.F(qd) @ qd, dynamics.moving_constraint_power(q, qd, t)]])
+    return _bounded(np.concatenate([dynamics.rates(q, qd), dynamics.accelerations(q, qd, tau, t),
+                                    [tau @ qd, dynamics.F(qd) @ qd, dynamics.moving_constraint_power(q, qd, t)]]))
 
 
 def _rk4_step(dynamics: Dynamics, drive: Callable, t: float, y: Array, dt: float) -> Array:
@@ -131,7 +142,7 @@ def _fixed_steps(dynamics: Dynamics, drive: Callable, t: Array, y0: Array, step:
                 status = "diverged"
                 break
             y.append(following)
-    return t[:len(y)], np.array(y), status
+    return t[:len(y)], np.array(y), status, ()
 
 
 def _solve_ivp(dynamics: Dynamics, drive: Callable, t: Array, y0: Array, method: str, events: Sequence[Callable],
@@ -148,19 +159,21 @@ def _solve_ivp(dynamics: Dynamics, drive: Callable, t: Array, y0: Array, method:
         solution = solve_ivp(lambda time, y: _derivative(dynamics, drive, time, y), (t[0], t[-1]), y0, method=method,
                              t_eval=t, events=[wrapped(e) for e in events] or None, rtol=rtol, atol=atol)
     except _Diverged:
-        return t[:1], y0[None], "diverged"
+        return t[:1], y0[None], "diverged", ()
     times, y = solution.t, solution.y.T
-    if solution.status == 1:
-        last = max((part for part in zip(solution.t_events, solution.y_events) if len(part[0])), key=lambda p: p[0][-1])
-        times, y = np.append(times, last[0][-1]), np.vstack([y, last[1][-1]]) if len(y) else last[1][-1:]
-    return times, y, {0: "finished", 1: "event"}.get(solution.status, "diverged")
+    if solution.status == 1:        # the stop is the last sample, and takes the place of one at the same time
+        stop, y_stop = max(((when[-1], what[-1]) for when, what in zip(solution.t_events, solution.y_events) if len(when)),
+                           key=lambda pair: pair[0])
+        before = times < stop - 1e-12 * (t[-1] - t[0])
+        times, y = np.append(times[before], stop), np.vstack([y[before], y_stop])
+    return (times, y, {0: "finished", 1: "event"}.get(solution.status, "diverged"), tuple(solution.t_events or ()))
 
 
-def _trajectory(dynamics: Dynamics, drive: Callable, t: Array, y: Array, status: str) -> Trajectory:
+def _trajectory(dynamics: Dynamics, drive: Callable, t: Array, y: Array, status: str, events: tuple) -> Trajectory:
     states = [_split(dynamics, row) for row in y]
     q, qd = (np.array([state[k] for state in states]) for k in (0, 1))
     energies = np.array([dynamics.energy(*state, time) for state, time in zip(states, t)], dtype=float)
     tau = np.array([drive(time, *state) for state, time in zip(states, t)], dtype=float)
     works = y[:, -3:]
     ledger = Ledger(energies[:, 0], energies[:, 1], works[:, 0], works[:, 1], works[:, 2], np.zeros(len(t)))
-    return Trajectory(t, q, qd, tau, ledger, status)
+    return Trajectory(t, q, qd, tau, ledger, status, events)

@@ -64,7 +64,9 @@ class Dynamics:
 
     def F(self, qd: Array) -> Array:
         """Friction F(q̇) (n,), zero where there is none."""
-        return np.zeros(self.n) if self.friction is None else np.asarray(self.friction(qd), dtype=float)
+        if self.friction is None:
+            return np.zeros(self.n)
+        return checked("F", self.friction(qd), self.n, f"{self.name} has n = {self.n}")
 
     def inverse(self, q: Array, qd: Array, qdd: Array, t: float = 0.0) -> Array:
         """Inverse dynamics: the forces τ (n,) of a motion."""
