@@ -7,7 +7,7 @@ import numpy as np
 from .mass_matrix import crba
 from .model import GROUND, Model, inertia_bound
 from .newton_euler import external_forces, rnea
-from .spatial import Array, crf, crm, solve
+from .spatial import Array, crf, crm, solve, symmetric
 
 
 def aba(model: Model, q: Array, qd: Array, tau: Array, external: Mapping[int | str, Array] | None = None) -> Array:
@@ -32,7 +32,7 @@ def aba(model: Model, q: Array, qd: Array, tau: Array, external: Mapping[int | s
         X[i], S[i], c = body.motion(q_[i], qd_[i])
         v[i] = X[i] @ v[body.parent] + S[i] @ qd_[i]
         zeta[i] = c + crm(v[i]) @ S[i] @ qd_[i]
-        pA[i] = crf(v[i]) @ body.I @ v[i] - external.get(i, 0)
+        pA[i] = crf(v[i]) @ (body.I @ v[i]) - external.get(i, 0)
 
     for i, body in model.inward:
         rotor = body.joint.rotor * np.eye(body.joint.n, dtype=int)
@@ -40,11 +40,11 @@ def aba(model: Model, q: Array, qd: Array, tau: Array, external: Mapping[int | s
         D = S[i].T @ U + rotor
         _require_pivot(D, Ic[i], S[i], model, i, q)
         K[i], k[i] = solve(D, U.T), solve(D, tau_[i] - S[i].T @ pA[i])
-        Ia = IA[i] - U @ K[i]
+        Ia = symmetric(IA[i] - U @ K[i])
         pa = pA[i] + Ia @ zeta[i] + U @ k[i]
-        IA[body.parent] = IA[body.parent] + X[i].T @ Ia @ X[i]
+        IA[body.parent] = IA[body.parent] + symmetric(X[i].T @ Ia @ X[i])
         pA[body.parent] = pA[body.parent] + X[i].T @ pa
-        Ic[body.parent] = Ic[body.parent] + X[i].T @ Ic[i] @ X[i]
+        Ic[body.parent] = Ic[body.parent] + symmetric(X[i].T @ Ic[i] @ X[i])
 
     for i, body in model.outward:
         ahead = X[i] @ a[body.parent] + zeta[i]

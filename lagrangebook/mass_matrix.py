@@ -3,7 +3,7 @@
 import numpy as np
 
 from .model import GROUND, Model
-from .spatial import Array, crf, crm, skew
+from .spatial import Array, crf, crm, skew, symmetric
 
 
 def crba(model: Model, q: Array) -> Array:
@@ -24,7 +24,7 @@ def crba(model: Model, q: Array) -> Array:
     for i, body in model.outward:
         X[i], S[i], _ = body.motion(q[i], np.zeros(body.joint.n, dtype=int))
     for i, body in model.inward:
-        Ic[body.parent] = Ic[body.parent] + X[i].T @ Ic[i] @ X[i]
+        Ic[body.parent] = Ic[body.parent] + symmetric(X[i].T @ Ic[i] @ X[i])
         F, rows = Ic[i] @ S[i], model.slice_v(i)
         M[rows, rows] = S[i].T @ F + body.joint.rotor * np.eye(body.joint.n, dtype=int)
         for child, j in zip(model.ancestors(i), model.ancestors(body.parent)):
@@ -56,7 +56,7 @@ def coriolis(model: Model, q: Array, qd: Array) -> Array:
         Psi[i] = body.joint.axes(q[i], qd[i])[1] + crm(v[i]) @ S[i]
         Bc[i] = (crf(v[i]) @ body.I - body.I @ crm(v[i]) + _crf_bar(body.I @ v[i])) / 2
     for i, body in model.inward:
-        Ic[body.parent] = Ic[body.parent] + X[i].T @ Ic[i] @ X[i]
+        Ic[body.parent] = Ic[body.parent] + symmetric(X[i].T @ Ic[i] @ X[i])
         Bc[body.parent] = Bc[body.parent] + X[i].T @ Bc[i] @ X[i]
         F, Fm, Fb, rows = Ic[i] @ Psi[i] + Bc[i] @ S[i], Ic[i] @ S[i], Bc[i].T @ S[i], model.slice_v(i)
         C[rows, rows] = S[i].T @ F

@@ -37,7 +37,7 @@ def rnea(model: Model, q: Array, qd: Array, qdd: Array, external: Mapping[int | 
         X[i], S[i], c = body.motion(q[i], qd[i])
         v[i] = X[i] @ v[body.parent] + S[i] @ qd[i]
         a[i] = X[i] @ a[body.parent] + S[i] @ qdd[i] + c + crm(v[i]) @ S[i] @ qd[i]
-        f[i] = body.I @ a[i] + crf(v[i]) @ body.I @ v[i] - external.get(i, 0)
+        f[i] = body.I @ a[i] + crf(v[i]) @ (body.I @ v[i]) - external.get(i, 0)
 
     for i, body in model.inward:
         tau[i] = S[i].T @ f[i] + body.joint.rotor * qdd[i]
@@ -47,6 +47,9 @@ def rnea(model: Model, q: Array, qd: Array, qdd: Array, external: Mapping[int | 
 
 
 def external_forces(model: Model, external: Mapping[int | str, Array] | None) -> dict[int, Array]:
-    """External wrenches by body index, each checked to be (6,) and finite; on the ground they do nothing."""
-    return {model.index(body): checked(f"external[{body!r}]", f, 6, "a wrench is (moment; force)")
-            for body, f in (external or {}).items()}
+    """External wrenches by body index, checked to be (6,) and finite, added where index and name mean one body."""
+    forces: dict[int, Array] = {}
+    for body, f in (external or {}).items():
+        i, f = model.index(body), checked(f"external[{body!r}]", f, 6, "a wrench is (moment; force)")
+        forces[i] = forces[i] + f if i in forces else f
+    return forces

@@ -62,6 +62,11 @@ def _solve_ldl(A: Array, b: Array) -> Array:
     return np.array(x, dtype=object).reshape(b.shape)
 
 
+def symmetric(A: Array) -> Array:
+    """A symmetric matrix from its upper triangle, so that nothing depends on the rounding of the lower one."""
+    return np.triu(A) + np.triu(A, 1).T
+
+
 # -- three-dimensional rotations ---------------------------------------------------------------------------
 
 def skew(v: Array) -> Array:
@@ -78,6 +83,8 @@ def vee(A: Array) -> Array:
 def rotation(axis: Array, angle: Any) -> Array:
     """R = 1 + sin θ a× + (1 − cos θ) a×a× (3, 3): turn by θ [rad] about the unit vector a (Rodrigues)."""
     c, s = cos_sin(angle)
+    if isinstance(angle, (float, int)):         # a right angle comes out exact: cos(π/2) is 6e-17 in floats
+        c, s = (round(x) if abs(x - round(x)) < 2e-16 else x for x in (c, s))
     a = skew(axis)
     return np.eye(3, dtype=int) + a * s + (a @ a) * (1 - c)
 
