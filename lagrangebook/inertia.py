@@ -25,6 +25,8 @@ class Inertia:
         if com.shape != (3,) or about_com.shape != (3, 3):
             raise ValueError(f"Inertia wants com of shape (3,) and about_com of shape (3, 3); "
                              f"got {com.shape} and {about_com.shape}")
+        if np.ndim(self.mass):
+            raise ValueError(f"mass must be one number; got shape {np.shape(self.mass)}")
         for name, value in (("mass", np.asarray(self.mass)), ("com", com), ("about_com", about_com)):
             if value.dtype != object and not np.all(np.isfinite(value)):
                 raise ValueError(f"{name} must be finite; got {value.tolist()}")

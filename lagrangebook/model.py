@@ -208,6 +208,8 @@ class Model:
                 raise ValueError(f"bodies[{i}] is {type(body).__name__}; wanted a Body")
             if body.name in seen:
                 raise ValueError(f"two bodies are named {body.name!r}; a name stands once")
+            if not isinstance(body.parent, (int, np.integer)):
+                raise ValueError(f"body {i} {body.name!r} has parent {body.parent!r}; wanted the index of a body before it")
             if not GROUND <= body.parent < i:
                 raise ValueError(f"body {i} {body.name!r} has parent {body.parent}; a parent comes before its children "
                                  f"({GROUND} is the ground)")
@@ -263,6 +265,8 @@ class Model:
                 if other.name == body:
                     return i
             raise KeyError(f"no body is named {body!r} in {self.name}; there are {[b.name for b in self.bodies]}")
+        if not isinstance(body, (int, np.integer)):
+            raise KeyError(f"body {body!r} is neither an index nor a name; {self.name} has {[b.name for b in self.bodies]}")
         if not GROUND <= body < self.N:
             raise KeyError(f"body {body} is not in {self.name}; there are {self.N} bodies and the ground, {GROUND}")
         return int(body)
@@ -301,16 +305,20 @@ class Model:
             vector = checked(name, vector, size, f"{self.name} has {'nq' if which == 0 else 'n'} = {size}")
             parts = [vector[slices[which]] for slices in self._slices]
             if which == 0 and vector.dtype != object:
-                self._require_unit_quaternions(name, parts)
+                parts = [self._unit(name, body, part) for body, part in zip(self.bodies, parts)]
             result.append(parts)
         return result[0] if len(result) == 1 else result
 
-    def _require_unit_quaternions(self, name: str, parts: list[Array]) -> None:
-        for body, part in zip(self.bodies, parts):
-            if body.joint.kind in QUATERNION:
-                norm = float(np.linalg.norm(part[QUATERNION[body.joint.kind]]))
-                if abs(norm - 1) > 1e-6:
-                    raise ValueError(f"{name} of body {body.name!r} holds a quaternion of norm {norm:.9g}; wanted 1")
+    def _unit(self, name: str, body: Body, part: Array) -> Array:
+        """A body's coordinates with a quaternion of norm one, from one that has it within 1e-6."""
+        if body.joint.kind not in QUATERNION:
+            return part
+        part, slot = part.copy(), QUATERNION[body.joint.kind]
+        norm = float(np.linalg.norm(part[slot]))
+        if abs(norm - 1) > 1e-6:
+            raise ValueError(f"{name} of body {body.name!r} holds a quaternion of norm {norm:.9g}; wanted 1")
+        part[slot] /= norm
+        return part
 
     def stack(self, parts: Sequence[Array]) -> Array:
         """Per-body arrays back into one vector."""
@@ -414,7 +422,10 @@ def checked(name: str, vector: Array, size: int, owner: str) -> Array:
     """A vector (size,) of finite floats, or of objects (symbols, recorded scalars) as they are."""
     if getattr(vector, "is_Matrix", False):         # a sympy column
         vector = list(vector)
-    vector = np.asarray(vector)
+    try:
+        vector = np.asarray(vector)
+    except ValueError:
+        raise ValueError(f"{name} is not a vector of numbers; {owner}, so wanted ({size},)") from None
     if vector.dtype != object:
         if vector.dtype.kind not in "iuf":
             raise ValueError(f"{name} holds {vector.dtype}; wanted real numbers")
