@@ -64,6 +64,8 @@ def forward_dynamics(model: Model, q: Array, qd: Array, tau: Array,
 def _require_pivot(D: Array, Ic: Array, S: Array, model: Model, i: int, q: Array) -> None:
     """A pivot D that vanishes beside SᵀIᶜS + rotor, or within the rounding of Iᶜ, has nothing to move in some direction."""
     if D.dtype == object or Ic.dtype == object or not len(D):
+        for dof, pivot in zip(range(model.n)[model.slice_v(i)], D.diagonal()):
+            getattr(pivot, "guard", lambda _: None)(dof)        # a recorded pivot is watched when it is replayed
         return
     body, composite = model.bodies[i], (S.T @ Ic @ S).diagonal() + model.bodies[i].joint.rotor
     scale = np.sqrt(np.maximum(composite, 1e-3 * inertia_bound(Ic, S, body.joint.rotor)))

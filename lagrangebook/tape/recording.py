@@ -3,7 +3,7 @@
 `record` runs a function of numpy arrays on scalars that remember what is done with them. What remains after folding
 (the table below), sharing of equal subexpressions and removal of what no output needs is a `Tape`. Three back ends
 turn a tape into a function: "python" (text for `exec`; no dependency, also in the browser), "numpy" (the same text over
-blocks of states) and "llvm" (machine code; the `fast` extra). `compiled(model)` does it for every algorithm of a model.
+blocks of states) and "llvm" (machine code; the `fast` extra).
 
 Folding, with c constants, x and y any nodes:
 
@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from .spatial import Array
+from ..spatial import Array
 
 
 class Node:

@@ -1,0 +1,250 @@
+"""A model's algorithms, recorded and compiled: the same numbers, faster."""
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from ..forward import aba
+from ..identify import regressor
+from ..kinematics import kinetic_energy, potential_energy
+from ..mass_matrix import coriolis, crba, gravity
+from ..model import QUATERNION, Model
+from ..newton_euler import rnea
+from ..spatial import Array
+from ..standard_form import Friction, ModelDynamics, StandardForm
+from .recording import Tape, numpy_function, python_function, record
+
+BACKENDS = ("llvm", "numpy", "python")
+PIVOT = 1e-11               # a pivot this small beside its joint's composite inertia is none
+NONE = np.empty(0)
+
+# name: (algorithm, its vectors, shape of the result from the number of bodies and degrees of freedom)
+ALGORITHMS: dict[str, tuple[Callable, tuple[str, ...], Callable]] = {
+    "rnea": (rnea, ("q", "qd", "qdd"), lambda N, n: (n,)),
+    "crba": (crba, ("q",), lambda N, n: (n, n)),
+    "coriolis": (coriolis, ("q", "qd"), lambda N, n: (n, n)),
+    "gravity": (gravity, ("q",), lambda N, n: (n,)),
+    "forward": (aba, ("q", "qd", "tau"), lambda N, n: (n,)),
+    "regressor": (regressor, ("q", "qd", "qdd"), lambda N, n: (n, 10 * N)),
+    "energies": (lambda model, q, qd: np.array([kinetic_energy(model, q, qd), potential_energy(model, q)]), ("q", "qd"),
+                 lambda N, n: (2,)),
+}
+
+_kernels: dict[tuple, "_Kernel"] = {}
+_lock = threading.Lock()
+
+
+class _Kernel:
+    """One algorithm of one model on one back end, for one state and for batches."""
+
+    def __init__(self, model: Model, name: str, backend: str, loaded: tuple[int, ...]) -> None:
+        algorithm, self.names, shape = ALGORITHMS[name]
+        self.model, self.name, self.backend, self.shape = model, name, backend, shape(model.N, model.n)
+        self.algorithm, self.loaded = algorithm, loaded
+        self.sizes = [model.nq if vector == "q" else model.n for vector in self.names] + [6 * len(loaded)] * bool(loaded)
+
+        def run(*vectors: Array) -> Array:
+            self._watch_quaternions(vectors[0])
+            if not loaded:
+                return algorithm(model, *vectors)
+            return algorithm(model, *vectors[:-1], dict(zip(loaded, vectors[-1].reshape(-1, 6))))
+
+        self.tape: Tape = record(run, *self.sizes)
+        self.size = len(self.tape.outputs)
+        self.limits = {dof: PIVOT * scale for dof, scale in enumerate(self._composites())} if self.tape.guards else {}
+        self._addresses: dict[bool, int] = {}
+        self._function: Callable | None = None
+        self._padded = [*self.sizes, 0, 0, 0, 0][:4]
+
+    def _watch_quaternions(self, q: Array) -> None:
+        """A guard for each quaternion: (1e-6)² − ((|quat|² − 1)/2)² stays positive while its norm is one within 1e-6."""
+        for i, body in self.model.outward:
+            if body.joint.kind in QUATERNION:
+                quat = q[self.model.slice_q(i)][QUATERNION[body.joint.kind]]
+                (1e-12 - ((quat @ quat - 1) / 2)**2).guard(self.model.n + i)
+
+    def _composites(self) -> Array:
+        """The diagonal of M, largest of three poses: what a pivot is held against."""
+        poses = [self.model.integrate(self.model.zero, np.random.default_rng(k).normal(size=self.model.n), 1.0) for k in range(3)]
+        return np.max([crba(self.model, q).diagonal() for q in poses], axis=0)
+
+    def address(self, batch: bool) -> int:
+        """Where the machine code is; made at the first call."""
+        if batch not in self._addresses:
+            from .machine_code import compile_tape
+            self._addresses[batch] = compile_tape(self.tape, self.limits, batch)
+        return self._addresses[batch]
+
+    def run(self, rows: list[Array], count: int, out: Array, single: bool) -> float:
+        """Fill `out`, flat; the flag is 0 where all is well."""
+        if self.backend == "llvm":
+            from .machine_code import call
+            flat = [*(row.reshape(-1) for row in rows), NONE, NONE, NONE, NONE][:4]
+            return call(self.address(not single), count, *self._padded, self.size, *flat, out.reshape(-1))
+        if self._function is None:
+            self._function = (python_function if self.backend == "python" else numpy_function)(self.tape)
+        if self.backend == "python":
+            results = np.array([self._function(*(row[k] for row in rows)) for k in range(count)]).reshape(count, -1)
+        else:
+            results = self._function(*rows)
+        out.reshape(count, self.size)[:] = results[:, :self.size]
+        if not np.isfinite(results).all():
+            return float("nan")
+        pivots = results[:, self.size:]
+        return -1.0 if pivots.size and (pivots < [self.limits.get(dof, 0.0) for dof in self.tape.guards]).any() else 0.0
+
+    def __call__(self, vectors: tuple, external: Mapping | None, out: Array | None) -> Array:
+        """Check, convert, run, and say what is wrong by the plain algorithm's own words."""
+        rows = [np.asarray(vector) for vector in vectors]
+        for name, row in zip(self.names, rows):
+            if row.dtype.kind not in "iuf":
+                raise ValueError(f"{name} holds {row.dtype}; wanted real numbers")
+        single = rows[0].ndim == 1
+        count = 1 if single else len(rows[0])
+        for name, row, size in zip(self.names, rows, self.sizes):
+            wanted = (size,) if single else (count, size)
+            if row.shape != wanted:
+                raise ValueError(f"{name} has shape {row.shape}; {self.model.name} wants {wanted}"
+                                 + ("" if single else " for this batch"))
+        rows = [np.ascontiguousarray(row, dtype=float).reshape(count, -1) for row in rows]
+        if self.loaded:
+            given = {self.model.index(body): np.asarray(f, dtype=float) for body, f in external.items()}
+            rows.append(np.ascontiguousarray(np.concatenate([np.broadcast_to(given[i], (count, 6)) for i in self.loaded], axis=1)))
+        shape = self.shape if single else (count, *self.shape)
+        if out is None:
+            out = np.empty(shape)
+        elif not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != float or not out.flags.c_contiguous:
+            raise ValueError(f"out must be a contiguous float64 array of shape {shape}; "
+                             f"got {getattr(out, 'dtype', type(out))} of shape {np.shape(out)}")
+        if count and self.run(rows, count, out, single) != 0:
+            self._explain(rows, count)
+        return out
+
+    def _explain(self, rows: list[Array], count: int) -> None:
+        """Something was not finite or could not move: the plain algorithm names it."""
+        for k in range(count):
+            vectors = [row[k] for row in rows[:len(self.names)]]
+            extra = ({i: rows[-1][k, 6 * j:6 * j + 6] for j, i in enumerate(self.loaded)},) if self.loaded else ()
+            result = self.algorithm(self.model, *vectors, *extra)
+            if not np.isfinite(result).all():
+                raise ValueError(f"state {k}: {self.name} of {self.model.name} is not finite")
+        if self.limits:
+            raise np.linalg.LinAlgError(f"a joint of {self.model.name} has no inertia to move")
+
+
+def _kernel(model: Model, name: str, backend: str, loaded: tuple[int, ...] = ()) -> _Kernel:
+    """The kernel of a model's content, made once in the process."""
+    key = (model.digest, name, backend, loaded)
+    with _lock:
+        if key not in _kernels:
+            _kernels[key] = _Kernel(model, name, backend, loaded)
+        return _kernels[key]
+
+
+@dataclass(frozen=True, eq=False)
+class Compiled(ModelDynamics):
+    """The dynamics of a model on compiled kernels; use it wherever a Dynamics goes.
+
+    Methods take one state, vectors (n,), or a batch, arrays (batch, n), and an optional contiguous float64 `out`.
+    Errors are those of the plain algorithms: what is not finite, or has nothing to move, is named.
+    """
+
+    backend: str = "python"
+
+    def _method(self, name: str) -> Callable:
+        """The method of an algorithm: a fast lane for contiguous float64 vectors with `out`, else the general way."""
+        kernel, model = _kernel(self.model, name, self.backend), self.model
+        count = len(kernel.names)
+
+        def general(vectors: tuple, out: Array | None, external: Mapping | None) -> Array:
+            if external:
+                loaded = tuple(sorted(model.index(body) for body in external if model.index(body) >= 0))
+                if loaded:
+                    return _kernel(model, name, self.backend, loaded)(vectors, external, out)
+            return kernel(vectors, None, out)
+
+        if self.backend != "llvm":
+            if count == 1:
+                return lambda q, out=None: general((q,), out, None)
+            if count == 2:
+                return lambda q, qd, out=None: general((q, qd), out, None)
+            return lambda q, qd, x, out=None, external=None: general((q, qd, x), out, external)
+        from .machine_code import call
+        address, size, shape = kernel.address(False), kernel.size, kernel.shape
+        s0, s1, s2, _ = kernel._padded
+        flat = len(shape) == 1
+
+        if count == 3:
+            def method(q: Array, qd: Array, x: Array, out: Array | None = None, external: Mapping | None = None) -> Array:
+                if external is None:
+                    try:
+                        result = np.empty(shape) if out is None else out
+                        if call(address, 1, s0, s1, s2, 0, size, q, qd, x, NONE, result if flat else result.reshape(-1)) == 0:
+                            return result
+                    except (TypeError, AttributeError):     # a batch, a list, another dtype or layout
+                        pass
+                return general((q, qd, x), out, external)
+        elif count == 2:
+            def method(q: Array, qd: Array, out: Array | None = None) -> Array:
+                try:
+                    result = np.empty(shape) if out is None else out
+                    if call(address, 1, s0, s1, 0, 0, size, q, qd, NONE, NONE, result if flat else result.reshape(-1)) == 0:
+                        return result
+                except (TypeError, AttributeError):
+                    pass
+                return general((q, qd), out, None)
+        else:
+            def method(q: Array, out: Array | None = None) -> Array:
+                try:
+                    result = np.empty(shape) if out is None else out
+                    if call(address, 1, s0, 0, 0, 0, size, q, NONE, NONE, NONE, result if flat else result.reshape(-1)) == 0:
+                        return result
+                except (TypeError, AttributeError):
+                    pass
+                return general((q,), out, None)
+        return method
+
+    def __getattr__(self, name: str) -> Any:
+        """rnea, crba, coriolis, gravity, forward, regressor: made at the first use and kept."""
+        if name not in ALGORITHMS:
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        method = self._method(name)
+        object.__setattr__(self, name, method)
+        return method
+
+    def __call__(self, q: Array, qd: Array, t: float = 0.0) -> StandardForm:
+        """M, C, G by kernels, F by the friction model."""
+        qd = np.asarray(qd, dtype=float)
+        return StandardForm(self.crba(q), self.coriolis(q, qd), self.gravity(q), self.F(qd), qd)
+
+    def inverse(self, q: Array, qd: Array, qdd: Array, t: float = 0.0) -> Array:
+        """τ = rnea + F."""
+        return self.rnea(q, qd, qdd) + self.F(np.asarray(qd))
+
+    def accelerations(self, q: Array, qd: Array, tau: Array, t: float = 0.0) -> Array:
+        """q̈ = forward(τ − F)."""
+        return self.forward(q, qd, np.asarray(tau) - self.F(np.asarray(qd)))
+
+    def energy(self, q: Array, qd: Array, t: float = 0.0) -> tuple[float, float]:
+        """(K, U) [J]."""
+        return tuple(self.energies(q, qd))
+
+
+def compiled(model: Model | ModelDynamics, backend: str = "auto", friction: Friction | None = None) -> Compiled:
+    """The dynamics of `model` on recorded kernels.
+
+    backend : "llvm" (needs the `fast` extra), "numpy", "python", or "auto", which takes the best that is installed;
+              the attribute `backend` says which
+    Kernels are made when first used and shared in the process by models of equal content.
+    """
+    if isinstance(model, ModelDynamics):
+        model, friction = model.model, friction or model.friction
+    if backend == "auto":
+        backend = "llvm" if find_spec("llvmlite") and find_spec("numba") else "numpy"
+    if backend not in BACKENDS:
+        raise ValueError(f"backend {backend!r} is not known; wanted 'auto' or one of {BACKENDS}")
+    return Compiled(model.n, model.nq, model.name, friction, model, backend)
