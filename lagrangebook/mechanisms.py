@@ -101,7 +101,7 @@ def puma560(rotors: bool = False) -> Model:
 
 
 def ur6() -> Model:
-    """A six-axis arm of the kind of the UR5e: lengths and masses of the maker's data sheet, links as uniform cylinders."""
+    """A six-axis arm of the kind of the UR5e: rounded lengths and masses as public models of it have them."""
     quarter = np.array([[0, 0, 1], [0, 1, 0], [-1, 0, 0]])
     turn = np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1]])
     y, z = (0, 1, 0), (0, 0, 1)
