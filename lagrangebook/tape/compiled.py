@@ -32,7 +32,20 @@ ALGORITHMS: dict[str, tuple[Callable, tuple[str, ...], Callable]] = {
     "regressor": (regressor, ("q", "qd", "qdd"), lambda N, n: (n, 10 * N)),
     "energies": (lambda model, q, qd: np.array([kinetic_energy(model, q, qd), potential_energy(model, q)]), ("q", "qd"),
                  lambda N, n: (2,)),
+    "derivative": (lambda model, q, qd, tau: _derivative(model, q, qd, tau), ("q", "qd", "tau"), None),
 }
+
+
+def _derivative(model: Model, q: Array, qd: Array, tau: Array) -> Array:
+    """(dq/dt, q̈) with the quaternions of q brought to norm one first: the right side that integrators call."""
+    parts = model.coordinates(q=q)
+    for i, body in model.outward:
+        if body.joint.kind in QUATERNION:
+            quat = parts[i][QUATERNION[body.joint.kind]]
+            parts[i] = parts[i].copy()
+            parts[i][QUATERNION[body.joint.kind]] = quat / (quat @ quat).sqrt()
+    q = model.stack(parts)
+    return np.concatenate([model.rates(q, qd), aba(model, q, qd, tau)])
 
 _kernels: dict[tuple, "_Kernel"] = {}
 _lock = threading.Lock()
@@ -43,12 +56,13 @@ class _Kernel:
 
     def __init__(self, model: Model, name: str, backend: str, loaded: tuple[int, ...]) -> None:
         algorithm, self.names, shape = ALGORITHMS[name]
-        self.model, self.name, self.backend, self.shape = model, name, backend, shape(model.N, model.n)
+        self.model, self.name, self.backend, self.shape = model, name, backend, (shape or (lambda N, n: (model.nq + n,)))(model.N, model.n)
         self.algorithm, self.loaded = algorithm, loaded
         self.sizes = [model.nq if vector == "q" else model.n for vector in self.names] + [6 * len(loaded)] * bool(loaded)
 
         def run(*vectors: Array) -> Array:
-            self._watch_quaternions(vectors[0])
+            if name != "derivative":
+                self._watch_quaternions(vectors[0])
             if not loaded:
                 return algorithm(model, *vectors)
             return algorithm(model, *vectors[:-1], dict(zip(loaded, vectors[-1].reshape(-1, 6))))
@@ -110,7 +124,7 @@ class _Kernel:
             if row.shape != wanted:
                 raise ValueError(f"{name} has shape {row.shape}; {self.model.name} wants {wanted}"
                                  + ("" if single else " for this batch"))
-        rows = [np.ascontiguousarray(row, dtype=float).reshape(count, -1) for row in rows]
+        rows = [np.require(row, float, ("C", "W")).reshape(count, size) for row, size in zip(rows, self.sizes)]
         if self.loaded:
             given = {self.model.index(body): np.asarray(f, dtype=float) for body, f in external.items()}
             rows.append(np.ascontiguousarray(np.concatenate([np.broadcast_to(given[i], (count, 6)) for i in self.loaded], axis=1)))
@@ -215,6 +229,28 @@ class Compiled(ModelDynamics):
         method = self._method(name)
         object.__setattr__(self, name, method)
         return method
+
+    def rk4(self, q0: Array, qd0: Array, tau: Array, dt: float, steps: int) -> tuple[Array, Array, str]:
+        """(q (steps + 1, nq), qd (steps + 1, n), status): classical Runge–Kutta that never leaves the compiled code.
+
+        tau is constant (n,) or one row per step (steps, n). Status "diverged": cut off at the last finite state. Needs the
+        "llvm" back end and no friction model (ValueError otherwise); `simulate` takes everything else.
+        """
+        if self.backend != "llvm" or self.friction is not None:
+            raise ValueError(f"rk4 runs inside machine code, without friction; this one has backend {self.backend!r} and "
+                             f"friction {self.friction}: use simulate")
+        from .machine_code import rk4
+        q, qd = np.empty((steps + 1, self.nq)), np.empty((steps + 1, self.n))
+        q[0] = self.model.normalized(self.model.stack(self.model.coordinates(q=q0)))
+        qd[0] = self.model.stack(self.model.coordinates(qd=qd0))
+        drive = np.ascontiguousarray(np.atleast_2d(np.asarray(tau, dtype=float)))
+        if drive.shape not in ((1, self.n), (steps, self.n)) or not np.isfinite(drive).all():
+            raise ValueError(f"tau has shape {np.shape(tau)}; wanted finite numbers ({self.n},) or ({steps}, {self.n})")
+        starts = [self.model.slice_q(i).start + QUATERNION[body.joint.kind].start
+                  for i, body in self.model.outward if body.joint.kind in QUATERNION]
+        kernel = _kernel(self.model, "derivative", self.backend)
+        last = rk4(kernel.address(False), self.nq, self.n, np.array(starts, dtype=np.intp), float(dt), drive, q, qd)
+        return q[:last + 1], qd[:last + 1], "finished" if last == steps else "diverged"
 
     def __call__(self, q: Array, qd: Array, t: float = 0.0) -> StandardForm:
         """M, C, G by kernels, F by the friction model."""

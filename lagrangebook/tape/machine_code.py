@@ -292,3 +292,39 @@ def call(address: int, count: int, s0: int, s1: int, s2: int, s3: int, size: int
             or out.size != count * size):
         return 2.0
     return _call_kernel(address, count, a0, a1, a2, a3, out)
+
+
+@njit(types.intp(types.intp, types.intp, types.intp, types.intp[::1], types.float64, types.float64[:, ::1], types.float64[:, ::1],
+                 types.float64[:, ::1]), nogil=True)
+def rk4(address: int, nq: int, n: int, quaternions: Array, dt: float, tau: Array, q: Array, qd: Array) -> int:
+    """Classical Runge–Kutta from q[0], qd[0] through all rows; tau has one row, or one per step. Returns the last good row.
+
+    The kernel gives (dq/dt, q̈) at (q, q̇, τ). After each step the quaternions that start at `quaternions` are normalised.
+    """
+    none, weights, shares = np.empty(0), (1.0, 2.0, 2.0, 1.0), (0.0, 0.5, 0.5, 1.0)
+    size = nq + n
+    k, total, y = np.zeros(size), np.empty(size), np.empty(size)
+    for step in range(q.shape[0] - 1):
+        drive = tau[min(step, tau.shape[0] - 1)]
+        total[:] = 0.0
+        for stage in range(4):
+            for j in range(nq):
+                y[j] = q[step, j] + shares[stage] * dt * k[j]
+            for j in range(n):
+                y[nq + j] = qd[step, j] + shares[stage] * dt * k[nq + j]
+            if _call_kernel(address, 1, y[:nq], y[nq:], drive, none, k) != 0.0:
+                return step
+            for j in range(size):
+                total[j] += weights[stage] * k[j]
+        for j in range(nq):
+            q[step + 1, j] = q[step, j] + dt / 6 * total[j]
+        for j in range(n):
+            qd[step + 1, j] = qd[step, j] + dt / 6 * total[nq + j]
+        for start in quaternions:
+            norm = 0.0
+            for j in range(4):
+                norm += q[step + 1, start + j]**2
+            for j in range(4):
+                q[step + 1, start + j] /= math.sqrt(norm)
+        k[:] = 0.0
+    return q.shape[0] - 1
