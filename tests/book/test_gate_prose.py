@@ -147,6 +147,13 @@ def test_every_page_that_is_written_is_in_the_table_of_contents():
     assert written - set(toc()) == set()
 
 
+def test_the_page_of_the_package_has_every_module():
+    files = (path.relative_to(ROOT).with_suffix("") for path in (ROOT / "lagrangebook").rglob("*.py"))
+    modules = {".".join(file.parts) for file in files if file.name != "__init__"}
+    page = (ROOT / "book" / "back" / "api.md").read_text(encoding="utf8")
+    assert set(re.findall(r"automodule:: (\S+)", page)) == {m for m in modules if not m.startswith("lagrangebook.assign")}
+
+
 @each(PAGES + notebooks("exercises"))
 def test_no_path_of_one_machine_is_written_down(path):
     cells = [] if path.suffix == ".md" else [cell.source for cell in read(path).cells]
