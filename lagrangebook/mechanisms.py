@@ -81,7 +81,7 @@ def cart_pole(m_cart: Any = 1.0, m_pole: Any = 0.2, l: Any = 0.5, g: Any = 9.81)
 # -- industrial arms ---------------------------------------------------------------------------------------
 
 def puma560(rotors: bool = False) -> Model:
-    """The Puma 560 with the parameters published by Armstrong, Khatib and Burdick (1986), as in Corke's toolbox.
+    """The Puma 560 with the parameters collected by Corke and Armstrong-Hélouvry (1994), as in Corke's toolbox.
 
     Standard DH, inertias in the distal link frames. As printed, links 1 and 3 are impossible bodies: link 1 has no mass
     but a moment about one axis alone, and link 3's moments .066, .086, .0125 break the triangle inequality. They are

@@ -16,8 +16,8 @@ from .inertia import Inertia
 from .model import GROUND, Body, Joint, Model
 from .spatial import Pose, rotation
 
-KIND = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed", "planar": "planar",
-        "floating": "free"}
+KIND = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed",
+        "planar": "planar", "floating": "free"}
 READ = {"robot": {"link", "joint"}, "link": {"inertial"}, "inertial": {"origin", "mass", "inertia"},
         "joint": {"parent", "child", "origin", "axis", "limit", "mimic"}}
 TENSOR = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
@@ -28,9 +28,10 @@ def load_urdf(path: str | Path) -> Model:
     """The tree of bodies of a URDF file; gravity is (0, 0, −9.81).
 
     Each link is a body of its name, in the order of the joints in the file; the root link is body 0, fixed to the
-    ground (give it a free joint to let it float). A body's frame is its link's frame. Defaults are those of the format: no
-    origin is the identity, no axis is x, no inertial is no mass. A planar joint about another axis than z gets a
-    massless body of the joint's name, which turns about z. Axes are normalised; of <limit> lower and upper are kept.
+    ground (give it a free joint to let it float). A body's frame is its link's frame. Defaults are those of the
+    format: no origin is the identity, no axis is x, no inertial is no mass. A planar joint about another axis than z
+    gets a massless body of the joint's name, which turns about z. Axes are normalised; of <limit> lower and upper
+    are kept.
 
     What is not read (shapes, friction, transmissions, ...) is named in one warning. ValueError, naming file, link or
     joint, and element, where something is wrong: broken XML, numbers missing or not finite, impossible inertia,
@@ -159,13 +160,15 @@ def _bodies(robot: Any, file: str) -> tuple[Body, ...]:
         if count > 1:
             raise ValueError(f"{file}, link {name!r}: it is the <child> of {count} joints; a tree has one")
     if len(roots) != 1:
-        raise ValueError(f"{file}: wanted one root link, the <child> of no joint; found {roots or 'none: the joints close a loop'}")
+        raise ValueError(f"{file}: wanted one root link, the <child> of no joint; "
+                         f"found {roots or 'none: the joints close a loop'}")
     bodies, place = [Body(roots[0], GROUND, Joint("fixed"), Pose(), inertia[roots[0]])], {roots[0]: 0}
     waiting = list(robot.joints)
     while waiting:
         joint = next((joint for joint in waiting if joint.parent in place), None)
         if joint is None:
-            raise ValueError(f"{file}: joints {[joint.name for joint in waiting]} close a loop, away from the root {roots[0]!r}")
+            raise ValueError(f"{file}: joints {[joint.name for joint in waiting]} close a loop, "
+                             f"away from the root {roots[0]!r}")
         waiting.remove(joint)
         bodies += _moved_by(joint, place[joint.parent], len(bodies), inertia[joint.child], file)
         place[joint.child] = len(bodies) - 1
