@@ -111,7 +111,7 @@ def _derivative(dynamics: Dynamics, drive: Callable, t: float, y: Array) -> Arra
     q, qd = _split(dynamics, y)
     tau = drive(t, q, qd)
     return _bounded(np.concatenate([dynamics.rates(q, qd), dynamics.accelerations(q, qd, tau, t),
-                                    [tau @ qd, dynamics.F(qd) @ qd, dynamics.moving_constraint_power(q, qd, t)]]))
+                                    [tau @ qd, dynamics.F(qd) @ qd, dynamics.moving_constraint_power(q, qd, t, tau)]]))
 
 
 def _rk4_step(dynamics: Dynamics, drive: Callable, t: float, y: Array, dt: float) -> Array:
@@ -137,7 +137,7 @@ def _fixed_steps(dynamics: Dynamics, drive: Callable, t: Array, y0: Array, step:
         for k, dt in enumerate(np.diff(t)):
             try:
                 following = step(dynamics, drive, t[k], y[-1], dt)
-                following[:dynamics.nq] = _split(dynamics, following)[0]
+                following[:-3] = np.concatenate(dynamics.settled(*_split(dynamics, following), t[k + 1]))
             except _Diverged:
                 status = "diverged"
                 break

@@ -80,8 +80,8 @@ class Dynamics:
         """(K, U) [J]."""
         raise NotImplementedError
 
-    def moving_constraint_power(self, q: Array, qd: Array, t: float = 0.0) -> float:
-        """The power [W] that constraints moving with time feed in; zero unless time enters explicitly."""
+    def moving_constraint_power(self, q: Array, qd: Array, t: float = 0.0, tau: Array | None = None) -> float:
+        """The power [W] that constraints moving with time feed in under τ; zero unless time enters explicitly."""
         return 0.0
 
     def rates(self, q: Array, qd: Array) -> Array:
@@ -95,6 +95,10 @@ class Dynamics:
     def normalized(self, q: Array) -> Array:
         """q with its quaternions on their sphere."""
         return q
+
+    def settled(self, q: Array, qd: Array, t: float = 0.0) -> tuple[Array, Array]:
+        """The state (q, q̇) that an integrator continues from after a step; constraints bring it back onto themselves."""
+        return self.normalized(q), qd
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +170,7 @@ class LagrangianDynamics(Dynamics):
         """(K, U) [J]: K the part of L quadratic in q̇, U minus the part free of it; K + U is the energy function."""
         return float(self._at("K", q, qd, t)), float(self._at("U", q, qd, t))
 
-    def moving_constraint_power(self, q: Array, qd: Array, t: float = 0.0) -> float:
+    def moving_constraint_power(self, q: Array, qd: Array, t: float = 0.0, tau: Array | None = None) -> float:
         """d(K + U)/dt − (τ − F)·q̇ = −∂L/∂t [W]."""
         return float(self._at("power", q, qd, t))
 
