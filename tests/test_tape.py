@@ -193,6 +193,8 @@ def test_bad_input_is_named(backend, rng):
         fast.rnea(q, qd, x, out=np.empty(7))
     with pytest.raises(ValueError, match="out must be a contiguous float64 array"):
         fast.rnea(q, qd, x, out=np.empty(12)[::2])
+    with pytest.raises(ValueError, match="out must be a contiguous float64 array"):
+        fast.crba(q, out=np.empty((6, 12))[:, ::2])
     with pytest.raises(ValueError, match="q holds complex128"):
         fast.gravity(q + 1j)
     with pytest.raises(ValueError, match="backend 'fortran' is not known"):

@@ -51,6 +51,13 @@ _kernels: dict[tuple, "_Kernel"] = {}
 _lock = threading.Lock()
 
 
+def _row(out: Array) -> Array:
+    """A contiguous array as one row, the same memory; TypeError where that cannot be, so that nothing is written to a copy."""
+    if not out.flags.c_contiguous:
+        raise TypeError("not contiguous")
+    return out.reshape(-1)
+
+
 class _Kernel:
     """One algorithm of one model on one back end, for one state and for batches."""
 
@@ -72,7 +79,6 @@ class _Kernel:
         self.limits = {dof: PIVOT * scale for dof, scale in enumerate(self._composites())} if self.tape.guards else {}
         self._addresses: dict[bool, int] = {}
         self._function: Callable | None = None
-        self._padded = [*self.sizes, 0, 0, 0, 0][:4]
 
     def _watch_quaternions(self, q: Array) -> None:
         """A guard for each quaternion: (1e-6)² − ((|quat|² − 1)/2)² stays positive while its norm is one within 1e-6."""
@@ -96,9 +102,9 @@ class _Kernel:
     def run(self, rows: list[Array], count: int, out: Array, single: bool) -> float:
         """Fill `out`, flat; the flag is 0 where all is well."""
         if self.backend == "llvm":
-            from .machine_code import call
+            from .machine_code import call_batch
             flat = [*(row.reshape(-1) for row in rows), NONE, NONE, NONE, NONE][:4]
-            return call(self.address(not single), count, *self._padded, self.size, *flat, out.reshape(-1))
+            return call_batch(self.address(not single), count, *flat, out.reshape(-1))
         if self._function is None:
             self._function = (python_function if self.backend == "python" else numpy_function)(self.tape)
         if self.backend == "python":
@@ -187,17 +193,16 @@ class Compiled(ModelDynamics):
             if count == 2:
                 return lambda q, qd, out=None: general((q, qd), out, None)
             return lambda q, qd, x, out=None, external=None: general((q, qd, x), out, external)
-        from .machine_code import call
-        address, size, shape = kernel.address(False), kernel.size, kernel.shape
-        s0, s1, s2, _ = kernel._padded
-        flat = len(shape) == 1
+        from . import machine_code
+        address, shape = kernel.address(False), kernel.shape
+        sizes, call = machine_code.packed(kernel.sizes, kernel.size), getattr(machine_code, f"call_{count}")
 
         if count == 3:
             def method(q: Array, qd: Array, x: Array, out: Array | None = None, external: Mapping | None = None) -> Array:
                 if external is None:
                     try:
                         result = np.empty(shape) if out is None else out
-                        if call(address, 1, s0, s1, s2, 0, size, q, qd, x, NONE, result if flat else result.reshape(-1)) == 0:
+                        if call(address, sizes, q, qd, x, result if len(shape) == 1 else _row(result)) == 0:
                             return result
                     except (TypeError, AttributeError):     # a batch, a list, another dtype or layout
                         pass
@@ -206,7 +211,7 @@ class Compiled(ModelDynamics):
             def method(q: Array, qd: Array, out: Array | None = None) -> Array:
                 try:
                     result = np.empty(shape) if out is None else out
-                    if call(address, 1, s0, s1, 0, 0, size, q, qd, NONE, NONE, result if flat else result.reshape(-1)) == 0:
+                    if call(address, sizes, q, qd, result if len(shape) == 1 else _row(result)) == 0:
                         return result
                 except (TypeError, AttributeError):
                     pass
@@ -215,7 +220,7 @@ class Compiled(ModelDynamics):
             def method(q: Array, out: Array | None = None) -> Array:
                 try:
                     result = np.empty(shape) if out is None else out
-                    if call(address, 1, s0, 0, 0, 0, size, q, NONE, NONE, NONE, result if flat else result.reshape(-1)) == 0:
+                    if call(address, sizes, q, result if len(shape) == 1 else _row(result)) == 0:
                         return result
                 except (TypeError, AttributeError):
                     pass

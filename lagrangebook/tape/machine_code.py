@@ -281,21 +281,47 @@ def _call_kernel(context: Any, address: Any, count: Any, a0: Any, a1: Any, a2: A
 
 
 _ROW = types.Array(types.float64, 1, "C")
+WRONG_SIZE = 2.0
 
 
-@njit(types.float64(types.intp, types.intp, types.intp, types.intp, types.intp, types.intp, types.intp, _ROW, _ROW, _ROW, _ROW, _ROW),
-      nogil=True)
-def call(address: int, count: int, s0: int, s1: int, s2: int, s3: int, size: int, a0: Array, a1: Array, a2: Array, a3: Array,
-         out: Array) -> float:
-    """Run a kernel on `count` states held in flat rows; 2.0 where a size is wrong (then nothing has run)."""
-    if (a0.size != count * s0 or a1.size != count * s1 or a2.size != count * s2 or a3.size != count * s3
-            or out.size != count * size):
-        return 2.0
+def packed(sizes: list[int], size: int) -> int:
+    """The sizes of up to three inputs and of the output in one whole number: few arguments make a quick call."""
+    s0, s1, s2 = [*sizes, 0, 0, 0][:3]
+    return s0 | s1 << 12 | s2 << 24 | size << 36
+
+
+@njit(types.float64(types.intp, types.intp, _ROW, _ROW), nogil=True, cache=True)
+def call_1(address: int, sizes: int, a0: Array, out: Array) -> float:
+    """Run a kernel of one input on one state; WRONG_SIZE where a size is wrong (then nothing has run)."""
+    if a0.size != sizes & 4095 or out.size != sizes >> 36:
+        return WRONG_SIZE
+    return _call_kernel(address, 1, a0, a0, a0, a0, out)
+
+
+@njit(types.float64(types.intp, types.intp, _ROW, _ROW, _ROW), nogil=True, cache=True)
+def call_2(address: int, sizes: int, a0: Array, a1: Array, out: Array) -> float:
+    """`call_1` for two inputs."""
+    if a0.size != sizes & 4095 or a1.size != sizes >> 12 & 4095 or out.size != sizes >> 36:
+        return WRONG_SIZE
+    return _call_kernel(address, 1, a0, a1, a0, a0, out)
+
+
+@njit(types.float64(types.intp, types.intp, _ROW, _ROW, _ROW, _ROW), nogil=True, cache=True)
+def call_3(address: int, sizes: int, a0: Array, a1: Array, a2: Array, out: Array) -> float:
+    """`call_1` for three inputs."""
+    if (a0.size != sizes & 4095 or a1.size != sizes >> 12 & 4095 or a2.size != sizes >> 24 & 4095 or out.size != sizes >> 36):
+        return WRONG_SIZE
+    return _call_kernel(address, 1, a0, a1, a2, a0, out)
+
+
+@njit(types.float64(types.intp, types.intp, _ROW, _ROW, _ROW, _ROW, _ROW), nogil=True, cache=True)
+def call_batch(address: int, count: int, a0: Array, a1: Array, a2: Array, a3: Array, out: Array) -> float:
+    """Run a batch kernel on `count` states held in flat rows, whose sizes the caller has checked."""
     return _call_kernel(address, count, a0, a1, a2, a3, out)
 
 
 @njit(types.intp(types.intp, types.intp, types.intp, types.intp[::1], types.float64, types.float64[:, ::1], types.float64[:, ::1],
-                 types.float64[:, ::1]), nogil=True)
+                 types.float64[:, ::1]), nogil=True, cache=True)
 def rk4(address: int, nq: int, n: int, quaternions: Array, dt: float, tau: Array, q: Array, qd: Array) -> int:
     """Classical Runge–Kutta from q[0], qd[0] through all rows; tau has one row, or one per step. Returns the last good row.
 
