@@ -4,6 +4,7 @@ Every function takes a matplotlib axes and returns the artists it drew. Importin
 transparent SVG that is the same to the byte on every run.
 """
 
+import hashlib
 import re
 from typing import Any
 
@@ -26,6 +27,9 @@ STYLE = {
     "axes.spines.top": False, "axes.spines.right": False, "axes.prop_cycle": matplotlib.cycler(color=PALETTE),
     "lines.linewidth": 1.8, "font.size": 10, "svg.hashsalt": "lagrangebook", "svg.fonttype": "path",
     "animation.html": "jshtml", "figure.constrained_layout.use": True}
+
+BUTTONS = {"minus": "−", "fast-backward": "|◂", "step-backward": "◂", "play fa-flip-horizontal": "◀", "pause": "||",
+           "play": "▶", "step-forward": "▸", "fast-forward": "▸|", "plus": "+"}
 
 
 def _set_house_style() -> None:
@@ -172,8 +176,9 @@ def animate(model: Model, trajectory: Trajectory, frames: int = 20, tips: dict[i
         html = animation.to_jshtml(default_mode="once", embed_frames=True)
     plt.close(fig)
     html = re.sub(r'<link rel="stylesheet"\s+href="https?://[^>]*>', "", html)
-    html = re.sub(r"<i class=\"fa fa-[a-z-]+\"></i>", "", html)
-    return HTML(re.sub(r"[0-9a-f]{32}", "lagrangebook", html))
+    html = re.sub(r'<i class="fa fa-([a-z -]+)"></i>', lambda icon: BUTTONS[icon[1]], html)
+    html = re.sub(r"[0-9a-f]{32}", "PLAYER", html).replace("<img ", f'<img alt="{model.name} in motion" ')
+    return HTML(html.replace("PLAYER", hashlib.sha256(html.encode()).hexdigest()[:8]))      # one name for each player
 
 
 def still(ax: Any, model: Model, trajectory: Trajectory, frames: int = 6, tips: dict[int, Array] | None = None) -> list:
