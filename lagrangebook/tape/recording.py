@@ -81,10 +81,10 @@ class Node:
         """Notes that this scalar, the pivot of a degree of freedom, must stay positive."""
         self.tape.guards[dof] = self
 
-    def __bool__(self) -> bool:
+    def _refuse(self, *_: Any) -> bool:
         raise TypeError("a recorded scalar has no truth value: branches on values cannot be recorded")
 
-    __float__ = __bool__
+    __bool__ = __float__ = __lt__ = __le__ = __gt__ = __ge__ = __abs__ = _refuse
 
 
 def _add(x: Node, y: Node) -> Node:
