@@ -5,6 +5,7 @@ For maintainers:
   test --full           test, then oldest, newest and wheel
   oldest                the package's tests on the oldest versions that pyproject.toml allows
   newest                the package's tests on the newest versions there are
+  bench                 measure against peers (Pinocchio, MuJoCo) and store bench/results.json
   wheel                 build the wheel, look inside, import it
 """
 
@@ -178,6 +179,12 @@ def newest():
     return package_tests(install(ROOT / ".venv-newest", "-e", ".[fast,urdf]", "pytest", "pytest-xdist", "hypothesis"))
 
 
+def bench(*arguments):
+    """Side-by-side measurements against the peers."""
+    python = install(ROOT / ".venv-peers", "-e", ".[fast,peers]", "-c", "constraints.txt")
+    return run(python, "bench/run.py", *arguments)
+
+
 def wheel():
     """The wheel holds the package and nothing else, and imports from where it is."""
     folder = BUILD / "wheel"
@@ -194,7 +201,7 @@ def wheel():
 
 
 def main(name="", *arguments):
-    commands = {f.__name__: f for f in (book, test, refresh, oldest, newest, wheel)}
+    commands = {f.__name__: f for f in (book, test, refresh, oldest, newest, bench, wheel)}
     if name not in commands:
         sys.exit(__doc__)
     if not (3, 11) <= sys.version_info[:2] <= (3, 13):
