@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import sympy
+from sympy.core.function import AppliedUndef
 from sympy.simplify.fu import TR8
 
 
@@ -54,7 +55,7 @@ def lagrange_equations(L: Any, q: Any, qd: Any, qdd: Any, t: sympy.Symbol | None
 
         Σ_j (∂²L/∂q̇_i∂q̇_j q̈_j + ∂²L/∂q̇_i∂q_j q̇_j) + ∂²L/∂q̇_i∂t − ∂L/∂q_i .
 
-    t : the time, where L holds it explicitly (a pivot that moves); needed for coordinates that are functions of it.
+    t : the time, where L holds it explicitly (a pivot that moves); coordinates that are functions of it bring it along.
     ValueError where L holds accelerations or the columns do not fit together.
     """
     slots = _Slots(q, qd, qdd, t)
@@ -167,7 +168,12 @@ class _Slots:
         entries = [entry for column in given for entry in column]
         if len(set(entries)) < len(entries):
             raise ValueError(f"coordinates and rates must all differ; got {entries}")
-        self.t = t if t is not None else sympy.Dummy("t")
+        functions = [x for x in given[0] if isinstance(x, AppliedUndef)]
+        for order, column in enumerate(given[1:], start=1):
+            for x, rate in zip(given[0], column):
+                if isinstance(rate, sympy.Derivative) and rate not in [x.diff(s, order) for s in x.free_symbols]:
+                    raise ValueError(f"{'qd' if order == 1 else 'qdd'} holds {rate} where the derivative of {x} belongs")
+        self.t = t if t is not None else functions[0].args[0] if functions else sympy.Dummy("t")
         self.columns = [sympy.Matrix([sympy.Symbol(f"_{k}{i}", real=True) for i in range(len(c))])
                         for k, c in enumerate(given)]
         pairs = [dict(zip(c, s)) for c, s in zip(given, self.columns)]
@@ -188,7 +194,7 @@ class _Slots:
 def _column(name: str, values: Any) -> sympy.Matrix:
     column = sympy.Matrix(list(values) if not isinstance(values, sympy.Expr) else [values])
     for entry in column:
-        if not isinstance(entry, (sympy.Symbol, sympy.Derivative, sympy.core.function.AppliedUndef)):
+        if not isinstance(entry, (sympy.Symbol, sympy.Derivative, AppliedUndef)):
             raise ValueError(f"{name} holds {entry}; wanted symbols, or functions of time and their derivatives")
     return column
 

@@ -58,6 +58,13 @@ def test_a_bead_on_a_turning_hoop_feels_the_centrifugal_force():
     assert zero(lagrange_equations(L, q, qd, qdd) - sympy.Matrix([expected]))
 
 
+def test_functions_of_time_bring_their_time_along():
+    """L = ½ m (q̇ + A w cos wt)²: the carriage under the mass is shaken."""
+    q, qd, qdd = coordinates("q", 1, t)
+    L = m * (qd[0] + A * w * sympy.cos(w * t))**2 / 2
+    assert zero(lagrange_equations(L, q, qd, qdd) - sympy.Matrix([m * (qdd[0] - A * w**2 * sympy.sin(w * t))]))
+
+
 def test_a_charged_particle_keeps_its_magnetic_force():
     """L = ½ m v² + ½ B (x ẏ − y ẋ): terms linear in q̇ give m ẍ = B ẏ."""
     q, qd, qdd = coordinates(("x", "y"))
@@ -239,6 +246,11 @@ def test_bad_input_is_named():
         coordinates("q")
     with pytest.raises(ValueError, match="one length"):
         lagrange_equations(qd[0]**2, q, qd[:1], qdd)
+    x, xd, xdd = coordinates("x", 2, t)
+    with pytest.raises(ValueError, match=r"qd holds .*x2\(t\).* where the derivative of x1\(t\) belongs"):
+        lagrange_equations(xd[0]**2, x, xd[::-1], xdd, t)
+    with pytest.raises(ValueError, match="qdd holds"):
+        lagrange_equations(xd[0]**2, x, xd, xd.diff(t, 2), t)
     with pytest.raises(ValueError, match="L holds accelerations"):
         lagrange_equations(qdd[0] * qd[0], q, qd, qdd)
     with pytest.raises(ValueError, match="q holds 0.50*; wanted symbols"):
