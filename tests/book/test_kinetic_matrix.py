@@ -149,10 +149,12 @@ def test_link_velocities_are_linear_in_the_joint_rates(tree, state):
         assert_allclose(vee(rate(lambda s: poses(tree, q + s * qd)[i].R, 0) @ R.T), J_w @ qd, atol=1e-6)
 
 
-@equation("eq-kinetic_matrix-columns", r"""\begin{bmatrix} J_{v,i} \\ J_{\omega,i} \end{bmatrix}_{\text{column } j} =
-    \begin{bmatrix} a_j \times (p_{C_i} - p_j) \\ a_j \end{bmatrix} \text{ (turning)}, \qquad
-    \begin{bmatrix} a_j \\ 0 \end{bmatrix} \text{ (sliding)}, \qquad
-    \begin{bmatrix} 0 \\ 0 \end{bmatrix} \text{ (beyond } i\text{)} .""")
+@equation("eq-kinetic_matrix-columns", r"""\left( J_{v,i},\ J_{\omega,i} \right)_{\text{column } j} =
+    \begin{cases}
+    a_j \times (p_{C_i} - p_j),\quad a_j & \text{joint } j \text{ turns} \\
+    a_j,\quad 0 & \text{joint } j \text{ slides} \\
+    0,\quad 0 & \text{joint } j \text{ lies beyond link } i
+    \end{cases}""")
 def test_each_joint_gives_its_column(tree, state):
     q, *_ = state
     world = poses(tree, q)
