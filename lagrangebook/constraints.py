@@ -45,8 +45,7 @@ class _Rows(NamedTuple):
     def multipliers(self, f: Array) -> Array:
         """The λ (m,) of smallest norm with Jᵀλ = f, or nearest to it."""
         lam = self.U[:, :self.rank] @ ((self.V[:, :self.rank].T @ f) / self.S) / self.length
-        N = self.internal
-        return lam - N @ (N.T @ lam)
+        return lam if self.rank == len(lam) else lam - self.internal @ (self.internal.T @ lam)
 
     @property
     def internal(self) -> Array:
@@ -405,7 +404,7 @@ class ConstrainedDynamics(Dynamics):
     dynamics: Dynamics | None = None    # of the tree
     constraint: Any = None
     alpha: float = 0.0                  # Baumgarte's gain [1/s], critically damped; 0: none
-    projected: bool = True              # back onto φ = 0, J q̇ + b = 0 after every step
+    projected: bool = True              # onto φ = 0, J q̇ + b = 0 wherever an integrator looks at the state
 
     def __call__(self, q: Array, qd: Array, t: float = 0.0) -> StandardForm:
         """The terms of the tree."""
@@ -426,11 +425,11 @@ class ConstrainedDynamics(Dynamics):
         return qdd
 
     def settled(self, q: Array, qd: Array, t: float = 0.0) -> tuple[Array, Array]:
-        """The nearest state, by the mass matrix, that keeps the constraints."""
+        """The nearest state that keeps the constraints."""
         q, qd = self.dynamics.settled(q, qd, t)
         if not self.projected:
             return q, qd
-        placed = project(self.constraint, q, qd, self.dynamics(q, qd, t).M, t)
+        placed = project(self.constraint, q, qd, t=t)
         return placed.q, placed.qd
 
     def moving_constraint_power(self, q: Array, qd: Array, t: float = 0.0, tau: Array | None = None) -> float:

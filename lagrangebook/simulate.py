@@ -100,15 +100,15 @@ def _bounded(y: Array) -> Array:
     return y
 
 
-def _split(dynamics: Dynamics, y: Array) -> tuple[Array, Array]:
-    """(q, q̇) of a state vector (q, q̇, three works), quaternions normalised."""
+def _split(dynamics: Dynamics, t: float, y: Array) -> tuple[Array, Array]:
+    """(q, q̇) of a state vector (q, q̇, three works), brought back onto quaternion spheres and constraints."""
     y = _bounded(y)
-    return dynamics.normalized(y[:dynamics.nq]), y[dynamics.nq:dynamics.nq + dynamics.n]
+    return dynamics.settled(y[:dynamics.nq], y[dynamics.nq:dynamics.nq + dynamics.n], t)
 
 
 def _derivative(dynamics: Dynamics, drive: Callable, t: float, y: Array) -> Array:
     """d/dt (q, q̇, ∫τ·q̇, ∫F·q̇, moving constraints' work)."""
-    q, qd = _split(dynamics, y)
+    q, qd = _split(dynamics, t, y)
     tau = drive(t, q, qd)
     return _bounded(np.concatenate([dynamics.rates(q, qd), dynamics.accelerations(q, qd, tau, t),
                                     [tau @ qd, dynamics.F(qd) @ qd, dynamics.moving_constraint_power(q, qd, t, tau)]]))
@@ -125,7 +125,7 @@ def _rk4_step(dynamics: Dynamics, drive: Callable, t: float, y: Array, dt: float
 
 def _symplectic_step(dynamics: Dynamics, drive: Callable, t: float, y: Array, dt: float) -> Array:
     """q̇ first, then q with the new q̇ (semi-implicit Euler; symplectic for a separable energy)."""
-    q, qd = _split(dynamics, y)
+    q, qd = _split(dynamics, t, y)
     rate = _derivative(dynamics, drive, t, y)
     qd_next = qd + dt * rate[dynamics.nq:dynamics.nq + dynamics.n]
     return np.concatenate([dynamics.integrate(q, qd_next, dt), qd_next, y[-3:] + dt * rate[-3:]])
@@ -137,7 +137,7 @@ def _fixed_steps(dynamics: Dynamics, drive: Callable, t: Array, y0: Array, step:
         for k, dt in enumerate(np.diff(t)):
             try:
                 following = step(dynamics, drive, t[k], y[-1], dt)
-                following[:-3] = np.concatenate(dynamics.settled(*_split(dynamics, following), t[k + 1]))
+                following[:-3] = np.concatenate(_split(dynamics, t[k + 1], following))
             except _Diverged:
                 status = "diverged"
                 break
@@ -151,7 +151,7 @@ def _solve_ivp(dynamics: Dynamics, drive: Callable, t: Array, y0: Array, method:
 
     def wrapped(event: Callable) -> Callable:
         def function(time: float, y: Array) -> float:
-            return event(time, *_split(dynamics, y))
+            return event(time, *_split(dynamics, time, y))
         function.terminal, function.direction = getattr(event, "terminal", False), getattr(event, "direction", 0)
         return function
 
@@ -170,7 +170,7 @@ def _solve_ivp(dynamics: Dynamics, drive: Callable, t: Array, y0: Array, method:
 
 
 def _trajectory(dynamics: Dynamics, drive: Callable, t: Array, y: Array, status: str, events: tuple) -> Trajectory:
-    states = [_split(dynamics, row) for row in y]
+    states = [_split(dynamics, time, row) for time, row in zip(t, y)]
     q, qd = (np.array([state[k] for state in states]) for k in (0, 1))
     energies = np.array([dynamics.energy(*state, time) for state, time in zip(states, t)], dtype=float)
     tau = np.array([drive(time, *state) for state, time in zip(states, t)], dtype=float)
