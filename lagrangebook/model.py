@@ -55,6 +55,8 @@ class Joint:
                 axis = axis / length
         if self.kind == "planar" and list(axis) != [0, 0, 1]:
             raise ValueError(f"a planar joint turns about z; got axis {axis.tolist()}: turn the placement instead")
+        if isinstance(self.rotor, np.number):
+            object.__setattr__(self, "rotor", float(self.rotor))
         if isinstance(self.rotor, (int, float)):
             if not np.isfinite(self.rotor) or self.rotor < 0:
                 raise ValueError(f"rotor must be finite and not negative; got {self.rotor}")
@@ -358,6 +360,8 @@ class Model:
     def payload(self, body: int | str, inertia: Inertia | None) -> "Model":
         """The robot with `body` carrying `inertia` (in its frame), or with nothing in its hand again (None)."""
         i = self.index(body)
+        if i == GROUND:
+            raise ValueError(f"body {body!r} is the ground; it carries no payload")
         return replace(self, bodies=self.bodies[:i] + (replace(self.bodies[i], payload=inertia),) + self.bodies[i + 1:])
 
     def merged(self) -> "Model":

@@ -160,7 +160,12 @@ def test_a_bad_point_is_reported(r):
             ask()
 
 
-def test_bad_bodies_of_the_ground_are_harmless_but_impossible_payloads_are_named():
+def test_the_ground_carries_no_payload():
+    with pytest.raises(ValueError, match="body -1 is the ground; it carries no payload"):
+        ARM.payload(-1, BALL)
+
+
+def test_impossible_bodies_are_named_when_asked():
     with pytest.raises(ValueError, match="hand is impossible: principal moments"):
         Inertia(1, (0, 0, 0), np.diag([1.0, 1.0, 3.0])).require_physical("hand")
     with pytest.raises(ValueError, match="hand is impossible: a principal moment is negative"):

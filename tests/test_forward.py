@@ -8,7 +8,7 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from random_models import any_tree, chain, random_inertia, random_state
+from random_models import any_tree, chain, random_inertia
 from reference import assert_close, load, open_case, open_case_names, wrench
 
 from lagrangebook.forward import aba, forward_dynamics

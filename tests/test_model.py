@@ -104,6 +104,12 @@ def test_integrate_and_difference_undo_each_other_on_every_tree(seed):
     assert_allclose(model.normalized(model.integrate(q, qd, 0.5)), model.integrate(q, qd, 0.5), atol=1e-15)
 
 
+@pytest.mark.parametrize("rotor", [np.int64(2), np.float32(2), 2])
+def test_a_rotor_may_be_any_number(rotor):
+    model = Model((Body("wheel", GROUND, Joint("revolute", rotor=rotor), Pose(), point_mass(1.0)),))
+    assert crba(model, [0.0]).dtype == float and crba(model, [0.0])[0, 0] == 2
+
+
 def test_sizes_and_slices_of_a_mixed_tree():
     kinds = ("free", "fixed", "revolute", "spherical", "planar", "prismatic")
     model = Model(tuple(Body(kind, i - 1, Joint(kind), Pose(), random_inertia(np.random.default_rng(i)))
@@ -154,6 +160,15 @@ def test_merging_fixed_bodies_changes_no_answer(seed):
     for body, pose in zip(merged.bodies, poses(merged, q)):
         assert_close(pose.R, kept[body.name].R, 1e-12)
         assert_close(pose.p, kept[body.name].p, 1e-12)
+
+
+def test_a_payload_on_a_fixed_hand_is_welded_along(rng):
+    model = random_tree(rng, 4, kinds=("revolute", "prismatic"))
+    hand = Body("hand", 3, Joint("fixed"), Pose(exp_so3(rng.normal(size=3)), rng.normal(size=3)), random_inertia(rng))
+    model = replace(model, bodies=model.bodies + (hand,)).payload("hand", random_inertia(rng)).payload(3, random_inertia(rng))
+    q, qd, qdd = random_state(model, rng)
+    assert model.merged().N == 4
+    assert_close(rnea(model.merged(), q, qd, qdd), rnea(model, q, qd, qdd), 1e-12)
 
 
 def renumbered(model, rng):

@@ -13,7 +13,7 @@ from lagrangebook.inertia import Inertia, point_mass
 from lagrangebook.kinematics import (body_jacobian, kinetic_energy, point_bias, point_jacobian, poses,
                                      potential_energy)
 from lagrangebook.lagrange import coordinates, lagrange_equations
-from lagrangebook.mass_matrix import crba, gravity
+from lagrangebook.mass_matrix import coriolis, crba, gravity
 from lagrangebook.mechanisms import pendulum, puma560, rp_arm, two_link, vertical_mass
 from lagrangebook.model import GROUND, Body, Joint, Model
 from lagrangebook.newton_euler import rnea
@@ -127,6 +127,19 @@ def test_an_external_force_counts_by_its_jacobian(seed):
     pushes = {body.name: rng.normal(size=6) for body in model.bodies} | {GROUND: rng.normal(size=6)}
     expected = rnea(model, q, qd, qdd) - sum(body_jacobian(model, q, name).T @ f for name, f in pushes.items())
     assert_close(rnea(model, q, qd, qdd, external=pushes), expected, 1e-12)
+
+
+def test_symbols_and_numbers_run_through_one_text(rng):
+    """Every kind of joint, the state in symbols: all algorithms give expressions that become the numbers."""
+    bodies = [Body(kind, i - 1, Joint(kind, (0, 0, 1) if kind == "planar" else (0.6, 0, 0.8)), Pose(p=(0, i / 4, 0)),
+                   Inertia(2.0, (0, 0.5, 0), np.diag([1, 2, 2]))) for i, kind in enumerate(("planar", "spherical", "fixed"))]
+    for model in (Model(tuple(bodies)), Model((Body("trunk", GROUND, Joint("free"), Pose(), random_inertia(rng)),))):
+        q, qd, qdd = random_state(model, rng)
+        x, v, a = (np.array(sympy.symbols(f"{name}:{len(part)}")) for name, part in (("x", q), ("v", qd), ("a", qdd)))
+        for function, states in ((rnea, ((x, v, a), (q, qd, qdd))), (crba, ((x,), (q,))), (gravity, ((x,), (q,))),
+                                 (coriolis, ((x, v), (q, qd))), (kinetic_energy, ((x, v), (q, qd)))):
+            symbolic = sympy.lambdify([*x, *v, *a], list(np.ravel(function(model, *states[0]))))
+            assert_close(symbolic(*q, *qd, *qdd), np.ravel(function(model, *states[1])), 1e-12)
 
 
 # -- physics -----------------------------------------------------------------------------------------------

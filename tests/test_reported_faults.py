@@ -13,7 +13,7 @@ from lagrangebook.inertia import Inertia
 from lagrangebook.kinematics import center_of_mass, kinetic_energy, mass, poses, potential_energy
 from lagrangebook.lagrange import coordinates, lagrange_equations
 from lagrangebook.mass_matrix import coriolis, crba, gravity
-from lagrangebook.model import Body, DHRow, Joint, Model, from_dh, from_poe
+from lagrangebook.model import Body, DHRow, Joint, from_dh, from_poe
 from lagrangebook.newton_euler import rnea
 from lagrangebook.spatial import Pose, rpy
 from lagrangebook.standard_form import of_lagrangian

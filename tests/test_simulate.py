@@ -136,6 +136,15 @@ def test_the_works_are_the_integrals_of_the_powers():
     assert_allclose(run.energy.dissipation[-1], simpson(0.6 * np.sum(run.qd**2, axis=1), x=run.t), atol=1e-5)
 
 
+def test_the_work_of_the_worked_lift():
+    """q = 0.3 sin 2t: the actuator's work over a second is the rise of K + U."""
+    work = load("examples")["vertical_mass"]["work"]
+    run = simulate(of_model(vertical_mass()), [0.0], [0.6], [0, 0.5, 1.0], tau=lambda t, q, qd: [2 * (9.81 - 1.2 * np.sin(2 * t))],
+                   **PRECISE)
+    assert_close([run.energy.actuator[-1], run.energy.total[-1] - run.energy.total[0], run.energy.kinetic[-1]],
+                 [work["W_tau"], work["dK_plus_dU"], work["K_final"]])
+
+
 def test_a_moving_pivot_does_work_and_the_ledger_says_how_much():
     case, t = fault("S04")["inputs"], sympy.Symbol("t")
     (q, qd, _), (l, m, A, B, w) = coordinates(("theta",)), (case[key] for key in ("l", "mass", "A", "B", "w"))
