@@ -226,6 +226,21 @@ def test_a_compiled_model_is_a_dynamics_like_any_other(backend):
     close(simulate(fast, q, qd, t).q, simulate(plain, q, qd, t).q)
 
 
+def test_a_lagrangian_in_symbols_compiles_too(backend):
+    import sympy
+    from lagrangebook.lagrange import coordinates
+    from lagrangebook.standard_form import of_lagrangian
+    t = sympy.Symbol("t")
+    q, qd, _ = coordinates("q", 2)
+    L = ((2 + sympy.cos(q[1])) * qd[0]**2 + qd[1]**2 * (1 + q[0]**2)) / 2 + sympy.sin(3 * t) * qd[0] * q[1] - 9.81 * sympy.cos(q[0])
+    plain, rng = of_lagrangian(L, q, qd, t=t), np.random.default_rng(3)
+    fast = compiled(plain, backend)
+    for x, v, a in rng.normal(size=(5, 3, 2)):
+        close(fast.inverse(x, v, a, 0.7), plain.inverse(x, v, a, 0.7))
+        close(fast.energy(x, v, 0.7), plain.energy(x, v, 0.7))
+        close(fast.moving_constraint_power(x, v, 0.7), plain.moving_constraint_power(x, v, 0.7))
+
+
 def test_threads_do_not_disturb_each_other(backend):
     fast, rng = compiled(puma560(), backend), np.random.default_rng(2)
     states = rng.normal(size=(8, 3, 6))
@@ -263,6 +278,28 @@ def test_steps_inside_the_compiled_code_are_those_of_simulate():
     assert status == "diverged" and np.isfinite(q).all()
     with pytest.raises(ValueError, match="use simulate"):
         compiled(pendulum(1), "python").rk4([0.0], [0.0], [0.0], 1e-3, 5)
+
+
+def test_long_trees_run_as_loops_over_arrays(rng):
+    """More than 40 joints; the loops also on a short tree, against the plain algorithms."""
+    pytest.importorskip("numba")
+    from lagrangebook.tape.array_kernels import aba as loop_aba
+    from lagrangebook.tape.array_kernels import arrays_of
+    model = random_tree(np.random.default_rng(50), 70, kinds=("revolute", "prismatic", "fixed"), rotor=True)
+    assert model.n > 40
+    fast = compiled(model)
+    q, qd, x = random_state(model, rng)
+    for value, expected in ((fast.rnea(q, qd, x), rnea(model, q, qd, x)), (fast.gravity(q), gravity(model, q)),
+                            (fast.crba(q), crba(model, q)), (fast.forward(q, qd, x), aba(model, q, qd, x)),
+                            (fast.coriolis(q, qd), coriolis(model, q, qd))):
+        close(value, expected)
+    batch = fast.rnea(*(np.array([v, v]) for v in (q, qd, x)))
+    close(batch[1], rnea(model, q, qd, x))
+    with pytest.raises(ValueError, match="q must be finite"):
+        fast.rnea(q * np.nan, qd, x)
+    short = pendulum(2)
+    out = np.empty((1, 2))
+    assert loop_aba(arrays_of(short), np.full(2, 1e9), np.zeros((1, 2)), np.zeros((1, 2)), np.ones((1, 2)), out) == -1
 
 
 # -- the regressor -----------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.util import find_spec
 from typing import Any
 
@@ -15,11 +16,12 @@ from ..mass_matrix import coriolis, crba, gravity
 from ..model import QUATERNION, Model
 from ..newton_euler import rnea
 from ..spatial import Array
-from ..standard_form import Friction, ModelDynamics, StandardForm
+from ..standard_form import Friction, LagrangianDynamics, ModelDynamics, StandardForm
 from .recording import Tape, numpy_function, python_function, record
 
 BACKENDS = ("llvm", "numpy", "python")
 PIVOT = 1e-11               # a pivot this small beside its joint's composite inertia is none
+LONG = 40                   # degrees of freedom above which loops over arrays take the place of straight-line code
 NONE = np.empty(0)
 
 # name: (algorithm, its vectors, shape of the result from the number of bodies and degrees of freedom)
@@ -74,9 +76,16 @@ class _Kernel:
                 return algorithm(model, *vectors)
             return algorithm(model, *vectors[:-1], dict(zip(loaded, vectors[-1].reshape(-1, 6))))
 
-        self.tape: Tape = record(run, *self.sizes)
-        self.size = len(self.tape.outputs)
-        self.limits = {dof: PIVOT * scale for dof, scale in enumerate(self._composites())} if self.tape.guards else {}
+        self.size = int(np.prod(self.shape))
+        self.tape: Tape | None = None
+        self.arrays: tuple | None = None
+        if backend == "llvm" and model.n > LONG:
+            from .array_kernels import arrays_of, suits
+            self.arrays = arrays_of(model) if suits(model) and not loaded else None
+        if self.arrays is None:
+            self.tape = record(run, *self.sizes)
+        guarded = self.tape.guards if self.tape else name == "forward"
+        self.limits = {dof: PIVOT * scale for dof, scale in enumerate(self._composites())} if guarded else {}
         self._addresses: dict[bool, int] = {}
         self._function: Callable | None = None
 
@@ -101,6 +110,8 @@ class _Kernel:
 
     def run(self, rows: list[Array], count: int, out: Array, single: bool) -> float:
         """Fill `out`, flat; the flag is 0 where all is well."""
+        if self.arrays is not None:
+            return self._loops(rows, out.reshape(count, *self.shape))
         if self.backend == "llvm":
             from .machine_code import call_batch
             flat = [*(row.reshape(-1) for row in rows), NONE, NONE, NONE, NONE][:4]
@@ -116,6 +127,25 @@ class _Kernel:
             return float("nan")
         pivots = results[:, self.size:]
         return -1.0 if pivots.size and (pivots < [self.limits.get(dof, 0.0) for dof in self.tape.guards]).any() else 0.0
+
+    def _loops(self, rows: list[Array], out: Array) -> float:
+        """The array kernels of a long tree; C and Y, which no long simulation asks for, by the plain algorithm."""
+        from . import array_kernels
+        if self.name == "rnea":
+            return array_kernels.rnea(self.arrays, *rows, out)
+        if self.name == "forward":
+            return array_kernels.aba(self.arrays, np.array([*self.limits.values()]), *rows, out)
+        if self.name == "gravity":
+            return array_kernels.rnea(self.arrays, rows[0], 0 * rows[0], 0 * rows[0], out)
+        if self.name == "crba":                     # column j: the forces of a unit acceleration, without gravity
+            weightless = (*self.arrays[:-1], np.zeros(3))
+            for q, M in zip(rows[0], out):
+                array_kernels.rnea(weightless, np.tile(q, (len(M), 1)), np.zeros_like(M), np.eye(len(M)), M)
+                M[:] = (M + M.T) / 2
+        else:
+            for k, result in enumerate(out):
+                result[...] = self.algorithm(self.model, *(row[k] for row in rows))
+        return 0.0 if np.isfinite(out).all() else float("nan")
 
     def __call__(self, vectors: tuple, external: Mapping | None, out: Array | None) -> Array:
         """Check, convert, run, and say what is wrong by the plain algorithm's own words."""
@@ -187,7 +217,7 @@ class Compiled(ModelDynamics):
                     return _kernel(model, name, self.backend, loaded)(vectors, external, out)
             return kernel(vectors, None, out)
 
-        if self.backend != "llvm":
+        if self.backend != "llvm" or kernel.arrays is not None:
             if count == 1:
                 return lambda q, out=None: general((q,), out, None)
             if count == 2:
@@ -244,6 +274,9 @@ class Compiled(ModelDynamics):
         if self.backend != "llvm" or self.friction is not None:
             raise ValueError(f"rk4 runs inside machine code, without friction; this one has backend {self.backend!r} and "
                              f"friction {self.friction}: use simulate")
+        kernel = _kernel(self.model, "derivative", self.backend)
+        if kernel.arrays is not None:
+            raise ValueError(f"{self.name} has {self.n} degrees of freedom; beyond {LONG} use simulate")
         from .machine_code import rk4
         q, qd = np.empty((steps + 1, self.nq)), np.empty((steps + 1, self.n))
         q[0] = self.model.normalized(self.model.stack(self.model.coordinates(q=q0)))
@@ -253,7 +286,6 @@ class Compiled(ModelDynamics):
             raise ValueError(f"tau has shape {np.shape(tau)}; wanted finite numbers ({self.n},) or ({steps}, {self.n})")
         starts = [self.model.slice_q(i).start + QUATERNION[body.joint.kind].start
                   for i, body in self.model.outward if body.joint.kind in QUATERNION]
-        kernel = _kernel(self.model, "derivative", self.backend)
         last = rk4(kernel.address(False), self.nq, self.n, np.array(starts, dtype=np.intp), float(dt), drive, q, qd)
         return q[:last + 1], qd[:last + 1], "finished" if last == steps else "diverged"
 
@@ -275,17 +307,52 @@ class Compiled(ModelDynamics):
         return tuple(self.energies(q, qd))
 
 
-def compiled(model: Model | ModelDynamics, backend: str = "auto", friction: Friction | None = None) -> Compiled:
-    """The dynamics of `model` on recorded kernels.
+@dataclass(frozen=True, eq=False)
+class CompiledLagrangian(LagrangianDynamics):
+    """The dynamics of a Lagrangian in symbols, its terms recorded and compiled."""
+
+    backend: str = "python"
+
+    @cached_property
+    def _functions(self) -> dict[str, Callable]:
+        return {name: self._compile(term) for name, term in self.terms.items()}
+
+    def _compile(self, term: Any) -> Callable:
+        """A term as a function of (*q, *qd, t), recorded from what sympy prints of it."""
+        import sympy
+        nested = term.tolist() if isinstance(term, sympy.MatrixBase) else [term]
+        functions = {name: (lambda x, name=name: getattr(x, name)()) for name in ("sin", "cos", "sqrt")}
+        printed = sympy.lambdify(self.arguments, nested, modules=[functions, "math"], cse=True)
+        tape = record(lambda x: np.array(printed(*x), dtype=object), len(self.arguments))
+        if self.backend == "python":
+            kernel = python_function(tape)
+            return lambda *x: np.array(kernel(x)).reshape(tape.shape) if isinstance(term, sympy.MatrixBase) else kernel(x)[0]
+        from .machine_code import call_1, compile_tape, packed
+        address, sizes = compile_tape(tape, {}), packed([len(self.arguments)], len(tape.outputs))
+
+        def function(*x: float) -> Array:
+            out = np.empty(tape.shape)
+            call_1(address, sizes, np.array(x, dtype=float), out.reshape(-1))
+            return out if isinstance(term, sympy.MatrixBase) else out[0]
+        return function
+
+
+def compiled(model: Model | ModelDynamics | LagrangianDynamics, backend: str = "auto",
+             friction: Friction | None = None) -> Compiled | CompiledLagrangian:
+    """The dynamics of a model, or of an `of_lagrangian` form, on recorded kernels.
 
     backend : "llvm" (needs the `fast` extra), "numpy", "python", or "auto", which takes the best that is installed;
-              the attribute `backend` says which
+              the attribute `backend` says which; on "llvm", trees of more than 40 one-axis joints run as loops over arrays
     Kernels are made when first used and shared in the process by models of equal content.
     """
     if isinstance(model, ModelDynamics):
         model, friction = model.model, friction or model.friction
+    symbolic = isinstance(model, LagrangianDynamics)
     if backend == "auto":
         backend = "llvm" if find_spec("llvmlite") and find_spec("numba") else "numpy"
     if backend not in BACKENDS:
         raise ValueError(f"backend {backend!r} is not known; wanted 'auto' or one of {BACKENDS}")
+    if symbolic:
+        return CompiledLagrangian(model.n, model.nq, model.name, friction or model.friction, model.terms, model.arguments,
+                                  "llvm" if backend == "llvm" else "python")
     return Compiled(model.n, model.nq, model.name, friction, model, backend)
