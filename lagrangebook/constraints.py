@@ -1,10 +1,11 @@
-"""Motion under bilateral constraints: accelerations and forces, what of the forces is determined, and staying closed.
+"""Motion under bilateral constraints: accelerations and forces, what of the forces is determined, and staying
+closed.
 
     M q̈ + h = τ + Jᵀλ        J q̈ + γ = 0
 
-The constraints themselves come from `loops`. Outcomes are statuses. What counts as zero is decided below `tolerance`
-after every row of J was divided by its length, so that a row may be written in any unit; a row shorter than 1e-11 of
-the longest one has lost its direction and counts as zero itself.
+The constraints themselves come from `loops`. Outcomes are statuses. What counts as zero is decided below
+`tolerance` after every row of J was divided by its length, so that a row may be written in any unit; a row
+shorter than 1e-11 of the longest one has lost its direction and counts as zero itself.
 """
 
 from dataclasses import dataclass
@@ -18,10 +19,11 @@ from .model import checked
 from .spatial import Array, solve
 from .standard_form import Dynamics, StandardForm
 
-__all__ = ["Bounds", "Constrained", "ConstrainedDynamics", "Loop", "Motors", "Placed", "Rolling", "Singularity",
-           "Symbolic", "Together", "assemble", "baumgarte", "constrained", "constrained_accelerations",
-           "constrained_inverse", "delassus", "delassus_by_recursion", "determined", "frame_loop", "holonomic",
-           "internal_forces", "multiplier_bounds", "nonholonomic", "point_loop", "project", "rolling", "singularity"]
+__all__ = ["Bounds", "Constrained", "ConstrainedDynamics", "Loop", "Motors", "Placed", "Rolling",
+           "Singularity", "Symbolic", "Together", "assemble", "baumgarte", "constrained",
+           "constrained_accelerations", "constrained_inverse", "delassus", "delassus_by_recursion",
+           "determined", "frame_loop", "holonomic", "internal_forces", "multiplier_bounds", "nonholonomic", "point_loop",
+           "project", "rolling", "singularity"]
 
 TOLERANCE = 1e-9
 LOST = 1e-11        # a row of J shorter than this fraction of the longest one is rounding error
@@ -30,7 +32,7 @@ LOST = 1e-11        # a row of J shorter than this fraction of the longest one i
 # -- the rank of J -----------------------------------------------------------------------------------------
 
 class _Rows(NamedTuple):
-    """J with rows of length one, taken apart: J = diag(length) U S Vᵀ, its first `rank` singular values not zero."""
+    """J taken apart: J = diag(length) U S Vᵀ, the first `rank` singular values not zero."""
 
     length: Array       # (m,)
     U: Array            # (m, m)
@@ -43,13 +45,19 @@ class _Rows(NamedTuple):
         return self.V[:, :self.rank] @ ((self.U[:, :self.rank].T @ (x / self.length)) / self.S)
 
     def multipliers(self, f: Array) -> Array:
-        """The λ (m,) of smallest norm with Jᵀλ = f, or nearest to it."""
-        lam = self.U[:, :self.rank] @ ((self.V[:, :self.rank].T @ f) / self.S) / self.length
-        return lam if self.rank == len(lam) else lam - self.internal @ (self.internal.T @ lam)
+        """The λ (m,) of smallest norm with Jᵀλ = f, or nearest to it; the last line takes rounding out."""
+        U, V, N = self.U[:, :self.rank], self.V[:, :self.rank], self.internal
+        lam = U @ ((V.T @ f) / self.S) / self.length
+        if self.rank < len(lam):
+            lam = lam - N @ (N.T @ lam)
+            lam = lam + U @ ((V.T @ f) / self.S - U.T @ (self.length * lam)) / self.length
+        return lam
 
     @property
     def internal(self) -> Array:
         """Orthonormal basis (m, m − rank) of the λ with Jᵀλ = 0."""
+        if self.rank == len(self.length):
+            return np.zeros((self.rank, 0))
         return np.linalg.qr(self.U[:, self.rank:] / self.length[:, None])[0]
 
     @property
@@ -96,14 +104,15 @@ def constrained_accelerations(form: StandardForm, tau: Array, J: Array, gamma: A
                               tolerance: float = TOLERANCE) -> Constrained:
     """q̈ and λ of M q̈ + h = τ + Jᵀλ, J q̈ + γ = 0, by the null space of J.
 
-    With J Z = 0 the columns of Z are the motions left free:   q̈ = −J⁺γ + Z y,   ZᵀM Z y = Zᵀ (τ − h + M J⁺γ),
+    With J Z = 0 the columns of Z are the motions left free:  q̈ = −J⁺γ + Z y,  ZᵀM Z y = Zᵀ (τ − h + M J⁺γ),
     and λ is the smallest with Jᵀλ = M q̈ + h − τ.
 
     tau : (n,)   J : (m, n)   gamma : (m,)
-    status "solved"; "redundant": rows of J depend on each other, q̈ and Jᵀλ are unique, λ is the one of smallest norm;
-    "inconsistent": dependent rows ask for different accelerations, q̈ comes nearest to them; "singular": M has nothing
-    to move along a motion that J allows, q̈ is the smallest there. Symbols and recorded scalars take the elimination
-    with W = J M⁻¹Jᵀ, for J of full rank. ValueError names what has a wrong shape or is not finite.
+    status "solved"; "redundant": rows of J depend on each other, q̈ and Jᵀλ are unique, λ is the one of
+    smallest norm; "inconsistent": dependent rows ask for different accelerations, q̈ comes nearest to them;
+    "singular": M has nothing to move along a motion that J allows, q̈ is the smallest there. Symbols and
+    recorded scalars take the elimination with W = J M⁻¹Jᵀ, for J of full rank. ValueError names what has a
+    wrong shape or is not finite.
     """
     n = len(form.qd)
     tau, J = checked("tau", tau, n, "the form has n"), _jacobian(J, n)
@@ -148,7 +157,7 @@ def _by_elimination(M: Array, f: Array, J: Array, gamma: Array) -> Constrained:
 
 
 def delassus(M: Array, J: Array) -> Array:
-    """W = J M⁻¹ Jᵀ (m, m), the inverse mass that the constraints feel. Raises LinAlgError where M is singular."""
+    """W = J M⁻¹ Jᵀ (m, m), the inverse mass that the constraints feel. LinAlgError where M is singular."""
     J = _jacobian(J, len(M))
     W = J @ solve(M, J.T)
     return (W + W.T) / 2
@@ -157,8 +166,8 @@ def delassus(M: Array, J: Array) -> Array:
 def delassus_by_recursion(q: Array, loop: Loop, lam: Array | None = None) -> Array:
     """W λ (m,) without M and J, or W (m, m) column by column where no λ is given: O(n) a column.
 
-    The multipliers become wrenches on the two bodies, `aba` gives the accelerations of the tree at rest without
-    gravity, and these are the rates at which the loop opens.
+    The multipliers become wrenches on the two bodies, `aba` gives the accelerations of the tree at rest
+    without gravity, and these are the rates at which the loop opens.
     """
     from dataclasses import replace
     if lam is None:
@@ -177,14 +186,15 @@ class Motors(NamedTuple):
     status: str     # "solved", "redundant" or "inconsistent"
 
 
-def constrained_inverse(form: StandardForm, qdd: Array, J: Array, B: Array, tolerance: float = TOLERANCE) -> Motors:
+def constrained_inverse(form: StandardForm, qdd: Array, J: Array, B: Array,
+                        tolerance: float = TOLERANCE) -> Motors:
     """Inverse dynamics with loops: u and λ of M q̈ + h = B u + Jᵀλ, for a q̈ that the loops allow.
 
     Along the free motions Z of J only the motors act:   Zᵀ B u = Zᵀ (M q̈ + h);   λ then carries the rest.
 
     qdd : (n,)   J : (m, n)   B : (n, k), τ = B u
-    status "solved"; "redundant": more motors or rows than needed (or a parallel singularity), u of smallest norm and
-    then λ; "inconsistent": these motors cannot produce the motion, u comes nearest.
+    status "solved"; "redundant": more motors or rows than needed (or a parallel singularity), u of smallest
+    norm and then λ; "inconsistent": these motors cannot produce the motion, u comes nearest.
     """
     n, f = len(form.qd), form.forces(qdd)
     J, B = _jacobian(J, n), _jacobian(np.asarray(B).T, n).T
@@ -203,12 +213,13 @@ def constrained_inverse(form: StandardForm, qdd: Array, J: Array, B: Array, tole
 # -- what of the forces is determined ----------------------------------------------------------------------
 
 def internal_forces(J: Array, tolerance: float = TOLERANCE) -> Array:
-    """Orthonormal basis N (m, m − rank) of the multipliers that move nothing: Jᵀ N = 0. λ is known up to N y."""
+    """Orthonormal basis N (m, m − rank) of the λ that move nothing, Jᵀ N = 0: λ is known up to N y."""
     return _rows(_jacobian(J, np.shape(J)[-1]), tolerance).internal
 
 
 def determined(J: Array, combinations: Array | None = None, tolerance: float = 1e-7) -> Array:
-    """Which multipliers are determined in spite of dependent rows: booleans (m,), or (k,) for the rows of `combinations`.
+    """Which multipliers are determined in spite of dependent rows: booleans (m,), or (k,) for the rows of
+    `combinations`.
 
     c·λ has one value exactly where c·N = 0, N the internal forces.
     """
@@ -227,7 +238,8 @@ class Bounds(NamedTuple):
     status: str             # "bounded", "unbounded" or "infeasible" (no λ keeps the limits)
 
 
-def multiplier_bounds(J: Array, lam: Array, lower: Any = -np.inf, upper: Any = np.inf, cone: Array | None = None) -> Bounds:
+def multiplier_bounds(J: Array, lam: Array, lower: Any = -np.inf, upper: Any = np.inf,
+                      cone: Array | None = None) -> Bounds:
     """The range of each λᵢ over all λ with the same Jᵀλ that keep the limits, by linear programming.
 
     lam : (m,) one solution      lower, upper : limits of λ, numbers or (m,)
@@ -257,11 +269,12 @@ def multiplier_bounds(J: Array, lam: Array, lower: Any = -np.inf, upper: Any = n
 
 # -- staying closed ----------------------------------------------------------------------------------------
 
-def baumgarte(constraint: Any, q: Array, qd: Array, alpha: float, beta: float | None = None, t: float = 0.0) -> Array:
+def baumgarte(constraint: Any, q: Array, qd: Array, alpha: float, beta: float | None = None,
+              t: float = 0.0) -> Array:
     """γ (m,) with feedback of the violation, so that J q̈ + γ = 0 means   φ̈ + 2 α φ̇ + β² φ = 0.
 
-    alpha, beta : [1/s], critically damped for β = α (the default): a violation dies out as e^(−α t). Rows that bind
-    velocities alone get ψ̇ + 2 α ψ = 0. Baumgarte (1972).
+    alpha, beta : [1/s], critically damped for β = α (the default): a violation dies out as e^(−α t). Rows
+    that bind velocities alone get ψ̇ + 2 α ψ = 0. Baumgarte (1972).
     """
     beta = alpha if beta is None else beta
     if alpha == beta == 0:
@@ -271,21 +284,23 @@ def baumgarte(constraint: Any, q: Array, qd: Array, alpha: float, beta: float | 
 
 
 class Placed(NamedTuple):
-    """A configuration (and velocity) that keeps the constraints, or comes near; unpacks as q, qd, status, violation."""
+    """A state that keeps the constraints, or comes near; unpacks as q, qd, status, violation."""
 
     q: Array                # (nq,)
     qd: Array | None        # (n,) where one was given
     status: str             # "solved" or "none"
-    violation: float        # largest |φ| left, each row divided by its length: as a motion of the joints [rad | m]
+    violation: float        # largest |φ| left, each row divided by its length [rad | m]
 
 
 def project(constraint: Any, q: Array, qd: Array | None = None, M: Array | None = None, t: float = 0.0,
             tolerance: float = 1e-12, max_steps: int = 50) -> Placed:
-    """The nearest state that keeps φ = 0 and J q̇ + b = 0; near in the sense of M (n, n), of the unit matrix without it.
+    """The nearest state that keeps φ = 0 and J q̇ + b = 0; near in the sense of M (n, n), of the unit matrix
+    without it.
 
         q ← q − M⁻¹Jᵀ (J M⁻¹Jᵀ)⁺ φ   until φ = 0,        q̇ ← q̇ − M⁻¹Jᵀ (J M⁻¹Jᵀ)⁺ (J q̇ + b)
 
-    With the mass matrix only the constraints' own forces act: the new velocity is that after a plastic impact on them.
+    With the mass matrix only the constraints' own forces act: the new velocity is that after a plastic impact
+    on them.
     status "none" where φ does not reach zero from here, or no velocity keeps all rows.
     """
     position, (J, phi, violation) = constraint.holonomic, _standing(constraint, q, t)
@@ -320,17 +335,20 @@ def _inverse_root(M: Array) -> Array:
 
 def assemble(constraint: Any, q: Array, fixed: tuple[int, ...] = (), t: float = 0.0, tolerance: float = 1e-12,
              tries: int = 8) -> Placed:
-    """A closed configuration near the guess q: the guess chooses between the ways in which the parts fit together.
+    """A closed configuration near the guess q: the guess chooses between the ways in which the parts fit
+    together.
 
     fixed : indices into q̇ of joints that stay where the guess has them
-    Damped least squares on φ; where it ends open, it starts again from `tries` nudged guesses (seeded, ever farther).
-    status "none" where all of them end open: as far as this search can tell the parts do not reach; q is where the
-    least violation was. Each row is measured by its longest J over the starts.
+    Damped least squares on φ; where it ends open, it starts again from `tries` nudged guesses (seeded, ever
+    farther).
+    status "none" where all of them end open: as far as this search can tell the parts do not reach; q is
+    where the least violation was. Each row is measured by its longest J over the starts.
     """
     rng, position = np.random.default_rng(0), constraint.holonomic
     movable = np.ones(constraint.J(q, t).shape[1])
     movable[list(fixed)] = 0
-    starts = [q] + [constraint.integrate(q, movable * rng.normal(0, 0.2 * (k + 1), len(movable))) for k in range(tries)]
+    nudges = (movable * rng.normal(0, 0.2 * (k + 1), len(movable)) for k in range(tries))
+    starts = [q, *(constraint.integrate(q, nudge) for nudge in nudges)]
     size = np.max([np.linalg.norm(constraint.J(start, t)[position], axis=1) for start in starts], axis=0)
     size, best = np.where(size > 0, size, 1.0), None
     for start in starts:
@@ -342,7 +360,8 @@ def assemble(constraint: Any, q: Array, fixed: tuple[int, ...] = (), t: float = 
     return Placed(best[0], None, "solved" if best[1] <= tolerance else "none", best[1])
 
 
-def _close(constraint: Any, q: Array, movable: Array, size: Array, t: float, tolerance: float) -> tuple[Array, float]:
+def _close(constraint: Any, q: Array, movable: Array, size: Array, t: float,
+           tolerance: float) -> tuple[Array, float]:
     """(q, largest |φ|/size) by Levenberg–Marquardt:   (JᵀJ + μ 1) step = −Jᵀφ,   μ falls with success.
 
     Steps of half a radian at most; it ends at φ = 0, or where no step makes φ smaller.
@@ -350,7 +369,8 @@ def _close(constraint: Any, q: Array, movable: Array, size: Array, t: float, tol
     position, mu, r = constraint.holonomic, 1e-3, constraint.phi(q, t)[constraint.holonomic] / size
     for _ in range(100):
         J = constraint.J(q, t)[position] * movable / size[:, None]
-        if np.max(abs(r), initial=0.0) <= tolerance / 10 or np.linalg.norm(J.T @ r) <= 1e-7 * np.linalg.norm(r):
+        closed = np.max(abs(r), initial=0.0) <= tolerance / 10
+        if closed or np.linalg.norm(J.T @ r) <= 1e-7 * np.linalg.norm(r):
             break
         step = -np.linalg.solve(J.T @ J + mu * np.eye(len(movable)), J.T @ r)
         nearer = constraint.integrate(q, step / max(1.0, 2 * np.max(abs(step))))
@@ -376,10 +396,11 @@ class Singularity(NamedTuple):
 
 
 def singularity(J: Array, B: Array, output: Array | None = None, tolerance: float = TOLERANCE) -> Singularity:
-    """Serial or parallel singularity of a mechanism J q̇ = 0 with motors τ = B u and the output velocity J_out q̇.
+    """Serial or parallel singularity of a mechanism J q̇ = 0 with motors τ = B u and the output velocity
+    J_out q̇.
 
-    parallel  the mechanism moves with locked motors:    J q̇ = 0, Bᵀq̇ = 0 has a solution q̇ ≠ 0,  rank [B Jᵀ] < n
-    serial    it moves while the output stands:          J q̇ = 0, J_out q̇ = 0 has one
+    parallel  the mechanism moves with locked motors:  J q̇ = 0, Bᵀq̇ = 0 for a q̇ ≠ 0,  so rank [B Jᵀ] < n
+    serial    it moves while the output stands:        J q̇ = 0, J_out q̇ = 0 for a q̇ ≠ 0
 
     J : (m, n)   B : (n, k)   output : J_out (o, n); without it serial singularities are not looked for.
     Gosselin and Angeles, Singularity analysis of closed-loop kinematic chains (1990).
@@ -416,12 +437,12 @@ class ConstrainedDynamics(Dynamics):
         return constrained_accelerations(self.dynamics(q, qd, t), tau, self.constraint.J(q, t), gamma)
 
     def accelerations(self, q: Array, qd: Array, tau: Array, t: float = 0.0) -> Array:
-        """q̈ (n,). Raises `numpy.linalg.LinAlgError`, naming the configuration, where there is none or no single one."""
+        """q̈ (n,). LinAlgError, naming the configuration, where there is none or no single one."""
         qdd, _, rank, status = self.solve(q, qd, tau, t)
         if status in ("inconsistent", "singular"):
             where = np.array2string(np.asarray(q), precision=6, separator=", ")
-            raise np.linalg.LinAlgError(f"{self.name} at q = {where}, t = {t:.6g}: the constraints (rank {rank}) "
-                                        f"leave the accelerations {status}")
+            raise np.linalg.LinAlgError(f"{self.name} at q = {where}, t = {t:.6g}: the constraints "
+                                        f"(rank {rank}) leave the accelerations {status}")
         return qdd
 
     def settled(self, q: Array, qd: Array, t: float = 0.0) -> tuple[Array, Array]:
@@ -456,7 +477,15 @@ class ConstrainedDynamics(Dynamics):
         return self.dynamics.normalized(q)
 
 
-def constrained(dynamics: Dynamics, *constraints: Any, alpha: float = 0.0, projected: bool = True) -> ConstrainedDynamics:
-    """A tree's dynamics with its loops closed. alpha: Baumgarte's gain; projected: back onto the loops after each step."""
+def constrained(dynamics: Dynamics, *constraints: Any, alpha: float = 0.0,
+                projected: bool = True) -> ConstrainedDynamics:
+    """A tree's dynamics under one constraint or several.
+
+    alpha     : Baumgarte's gain [1/s], 0 for none
+    projected : bring the state back onto φ = 0 and J q̇ + b = 0 wherever an integrator looks at it
+    """
+    if not constraints:
+        raise ValueError("constrained wants one constraint or more; got none")
     together = constraints[0] if len(constraints) == 1 else Together(constraints)
-    return ConstrainedDynamics(dynamics.n, dynamics.nq, dynamics.name, dynamics.friction, dynamics, together, alpha, projected)
+    return ConstrainedDynamics(dynamics.n, dynamics.nq, dynamics.name, dynamics.friction, dynamics, together,
+                               alpha, projected)

@@ -5,7 +5,7 @@ only change their units. Decisions are taken in a balanced copy of the problem, 
 when it is rounding error beside the terms that it is a difference of.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, product
 from math import comb
 
@@ -29,7 +29,7 @@ class LCPSolution:
 
 
 class Solutions(list):
-    """A list of `LCPSolution`; `continuum` tells of further solutions, on segments between or rays from them."""
+    """A list of `LCPSolution`; `continuum`: there are more, on segments between them or rays from them."""
 
     continuum: bool = False
 
@@ -37,15 +37,15 @@ class Solutions(list):
 def lemke(M: Array, q: Array, max_pivots: int = 5000) -> LCPSolution:
     """One solution by Lemke's complementary pivoting, with the lexicographic rule, so that it never cycles.
 
-    A variable z₀ with a covering vector d > 0 is added,   w − M z − d z₀ = q.   It enters first, as large as q
-    demands; then the complement of whatever has just left enters, until z₀ leaves (a solution) or nothing stops
-    the entering variable (a ray). Ties are broken by the rows of [B⁻¹q, B⁻¹], B the basis.
+    A variable z₀ with a covering vector d > 0 is added,  w − M z − d z₀ = q.  It enters first, as large as q
+    demands; then the complement of whatever has just left enters, until z₀ leaves (a solution) or nothing
+    stops the entering variable (a ray). Ties are broken by the rows of [B⁻¹q, B⁻¹], B the basis.
 
     M : (n, n)   q : (n,)
     status "solved"; "none" where some y ≥ 0 with Mᵀy ≤ 0, q·y < 0 proves that no z ≥ 0 has M z + q ≥ 0; "ray"
-    otherwise, which cannot happen for P and for copositive-plus M (so for no positive semidefinite one); "limit"
-    after max_pivots, or where rounding has spoilt the basis. ValueError names a wrong shape or a number not finite.
-    Cottle, Pang and Stone, The Linear Complementarity Problem (1992), chapter 4.
+    otherwise, which cannot happen for P and for copositive-plus M (so for no positive semidefinite one);
+    "limit" after max_pivots, or where rounding has spoilt the basis. ValueError names a wrong shape or a
+    number not finite. Cottle, Pang and Stone, The Linear Complementarity Problem (1992), chapter 4.
     """
     M, q = _checked(M, q)
     if np.all(q >= 0):
@@ -56,7 +56,7 @@ def lemke(M: Array, q: Array, max_pivots: int = 5000) -> LCPSolution:
     if status == "ray":
         return LCPSolution(None, None, "none" if _infeasible(Mb, qb) else "ray", pivots, np.inf)
     solution = _accepted(M, q, columns * z / scale, w / (rows * scale), pivots)
-    return solution if status == "solved" else LCPSolution(solution.z, solution.w, "limit", pivots, solution.residual)
+    return solution if status == "solved" else replace(solution, status="limit")
 
 
 def _pivot(M: Array, q: Array, d: Array, max_pivots: int) -> tuple[str, Array, Array, int]:
@@ -102,7 +102,8 @@ def _blocking_row(A: Array, q: Array, basis: Array, entering: int) -> int | None
 
 
 def all_solutions(M: Array, q: Array) -> Solutions:
-    """Every vertex of the solution set, by the definition: each of the 2ⁿ ways to let zᵢ or wᵢ vanish is tried.
+    """Every vertex of the solution set, by the definition: each of the 2ⁿ ways to let zᵢ or wᵢ vanish is
+    tried.
 
     For a choice, {x ≥ 0 : B x = q} with B of columns eᵢ (wᵢ may be positive) or −Mᵢ (zᵢ may) is a point, a
     polyhedron, or empty. The list is empty where there is no solution; its flag `continuum` is set where a
@@ -130,10 +131,11 @@ def all_solutions(M: Array, q: Array) -> Solutions:
 def _vertices(A: Array, b: Array) -> list[Array]:
     """All vertices of {x ≥ 0 : A x = b}, each once: the basic solutions A_B⁻¹ b that are not negative."""
     n, rank, found = A.shape[1], int(_rank(A)), []
-    bases = np.array([basis for basis in combinations(range(n), rank)], dtype=int).reshape(comb(n, rank), rank)
+    bases = np.array(list(combinations(range(n), rank)), dtype=int).reshape(comb(n, rank), rank)
     parts = np.moveaxis(A[:, bases], 0, 1)                              # (m, rank) for each choice of columns
     inverses = np.linalg.pinv(parts, rcond=1e-14)
-    likely = (_rank(parts) == rank) & np.all(inverses @ b >= -1e-6 * np.max(abs(inverses @ b), initial=0.0), axis=-1)
+    x = inverses @ b
+    likely = (_rank(parts) == rank) & np.all(x >= -1e-6 * np.max(abs(x), initial=0.0), axis=-1)
     for basis, part, inverse in zip(bases[likely], parts[likely], inverses[likely]):
         x, spread = inverse @ b, 100 * ROUNDING * abs(inverse) @ abs(part) @ abs(inverse) @ abs(b)
         vertex = np.zeros(n)
@@ -165,24 +167,29 @@ def projected_gauss_seidel(M: Array, q: Array, z0: Array | None = None, max_swee
 
     Converges for symmetric positive semidefinite M that have a solution, slowly where M is near singular.
     z0 : (n,) where to start, zero if not given
-    status "solved", or "limit" with the last iterate and its residual; pivots counts the sweeps. ValueError where a
-    diagonal element is not positive.
+    status "solved", or "limit" with the last iterate and its residual; pivots counts the sweeps. ValueError
+    where a diagonal element is not positive.
     """
     M, q = _checked(M, q)
     z = np.zeros(len(q)) if z0 is None else np.maximum(_vector("z0", z0, len(q)), 0)
     for i in np.flatnonzero(np.diag(M) <= 0):
         raise ValueError(f"M[{i}, {i}] is {M[i, i]:g}; projected Gauss–Seidel divides by a positive diagonal")
-    last = _accepted(M, q, z, np.where(z > 0, 0, np.maximum(M @ z + q, 0)), 0, tolerance)
+    last = _accepted(M, q, z, _slack(M, q, z), 0, tolerance)
     with np.errstate(over="ignore", invalid="ignore"):
         while last.status != "solved" and last.pivots < max_sweeps:
             z = last.z.copy()
             for i in range(len(q)):
                 z[i] = max(0.0, z[i] - (M[i] @ z + q[i]) / M[i, i])
-            following = _accepted(M, q, z, np.where(z > 0, 0, np.maximum(M @ z + q, 0)), last.pivots + 1, tolerance)
+            following = _accepted(M, q, z, _slack(M, q, z), last.pivots + 1, tolerance)
             if not np.isfinite(following.residual):
                 break
             last = following
     return last
+
+
+def _slack(M: Array, q: Array, z: Array) -> Array:
+    """w (n,) that keeps the signs: M z + q where z vanishes and this is positive, else zero."""
+    return np.where(z > 0, 0, np.maximum(M @ z + q, 0))
 
 
 # -- checks, balance, residual -----------------------------------------------------------------------------
@@ -206,22 +213,26 @@ def _vector(name: str, x: Array, n: int) -> Array:
 
 
 def _balance(M: Array, q: Array) -> tuple[Array, Array, float, Array]:
-    """(rows, columns, scale, d): powers of two that bring the sizes of rowsᵢ [Mᵢⱼ columnsⱼ, qᵢ scale] near one.
+    """(rows, columns, scale, d): powers of two that bring the sizes of rowsᵢ [Mᵢⱼ columnsⱼ, qᵢ scale] near
+    one.
 
-    Least squares on the logarithms of the elements that are not zero (Curtis and Reid, 1972): what multiplies a
-    row, a column or q is divided out again. d (n,), in the balanced rows, is free of the rounding to powers of two.
+    Least squares on the logarithms of the elements that are not zero (Curtis and Reid, 1972): what multiplies
+    a row, a column or q is divided out again. d (n,), in the balanced rows, is free of the rounding to powers
+    of two.
     """
     n = len(q)
     A = abs(np.column_stack([M, q]))
     there = A > 0
     log = np.log2(A, where=there, out=np.zeros_like(A))
-    counts = np.block([[np.diag(there.sum(axis=1)), there], [there.T, np.diag(there.sum(axis=0))]]).astype(float)
+    in_row, in_column = np.diag(there.sum(axis=1)), np.diag(there.sum(axis=0))
+    counts = np.block([[in_row, there], [there.T, in_column]]).astype(float)
     exponent = np.linalg.lstsq(counts, -np.concatenate([log.sum(axis=1), log.sum(axis=0)]), rcond=1e-10)[0]
     power = np.exp2(np.round(exponent))
     return power[:n], power[n:-1], power[-1], np.exp2(np.round(exponent[:n]) - exponent[:n])
 
 
-def _accepted(M: Array, q: Array, z: Array, w: Array, pivots: int, tolerance: float = ACCEPTED) -> LCPSolution:
+def _accepted(M: Array, q: Array, z: Array, w: Array, pivots: int,
+              tolerance: float = ACCEPTED) -> LCPSolution:
     """The pair with its residual; "solved" where that is small enough, "limit" otherwise."""
     defect, size = abs(w - M @ z - q), abs(M) @ abs(z) + abs(q)
     residual = float(np.max(defect / np.where(size > 0, size, 1), initial=0.0))

@@ -2,8 +2,8 @@
 
     φ(q, t) = 0      J q̇ + b = 0      J q̈ + γ = 0          b = ∂φ/∂t,  γ = J̇ q̇ + ḃ
 
-Each offers .phi(q, t) (m,), .J(q, t) (m, n), .rate(q, t) = b (m,), .bias(q, qd, t) = γ (m,), .integrate(q, step), and
-.holonomic (m,), false for rows that bind velocities alone (their φ reads zero). t may be left out.
+Each offers .phi(q, t) (m,), .J(q, t) (m, n), .rate(q, t) = b (m,), .bias(q, qd, t) = γ (m,), .integrate(q,
+step), and .holonomic (m,), false for rows that bind velocities alone (their φ reads zero). t may be left out.
 """
 
 from collections.abc import Sequence
@@ -36,11 +36,12 @@ class _Carried(NamedTuple):
 
     def acceleration(self, r: Array) -> Array:
         """Classical acceleration of the point r at q̈ = 0, world axes."""
-        return self.R @ (self.a[3:] - skew(r) @ self.a[:3] + skew(self.v[:3]) @ (self.v[3:] - skew(r) @ self.v[:3]))
+        spin = skew(self.v[:3])
+        return self.R @ (self.a[3:] - skew(r) @ self.a[:3] + spin @ (self.v[3:] - skew(r) @ self.v[:3]))
 
 
 def _carried(model: Model, q: Array, qd: Array | None, body: int) -> _Carried:
-    """Out from the ground to one body:  X ← Xᵢ X,  v ← Xᵢ v + Sᵢ q̇ᵢ,  a ← Xᵢ a + cᵢ + v × Sᵢ q̇ᵢ,  J ← [Xᵢ J, Sᵢ]."""
+    """Outward to one body: X ← Xᵢ X, v ← Xᵢ v + Sᵢ q̇ᵢ, a ← Xᵢ a + cᵢ + v × Sᵢ q̇ᵢ, J ← [Xᵢ J, Sᵢ]."""
     q, qd = model.coordinates(q=q, qd=np.zeros(model.n, dtype=int) if qd is None else qd)
     X, v, a, J, columns = np.eye(6, dtype=int), *np.zeros((2, 6), dtype=int), np.zeros((6, 0), dtype=int), []
     for i in reversed(model.ancestors(body)):
@@ -58,7 +59,8 @@ def _carried(model: Model, q: Array, qd: Array | None, body: int) -> _Carried:
 
 @dataclass(frozen=True, eq=False)
 class Loop:
-    """Point a of one body held to point b of another along `axes`, and pairs of directions held perpendicular.
+    """Point a of one body held to point b of another along `axes`, and pairs of directions held
+    perpendicular.
 
         φ = axes (x_a − x_b),    u·n for each pair, u fixed in body a and n in body b
 
@@ -86,7 +88,8 @@ class Loop:
     def phi(self, q: Array, t: float = 0.0) -> Array:
         """φ (m,): how far the loop is open [m; 1]."""
         a, b, pairs = self._ends(q)
-        return np.array([*(self.axes @ (a.point(self.point_a) - b.point(self.point_b))), *(u @ n for u, n in pairs)])
+        gap = a.point(self.point_a) - b.point(self.point_b)
+        return np.array([*(self.axes @ gap), *(u @ n for u, n in pairs)])
 
     def J(self, q: Array, t: float = 0.0) -> Array:
         """J (m, n): axes (J_a − J_b) for the points, (u × n)·(J_ωa − J_ωb) for the pairs."""
@@ -102,8 +105,10 @@ class Loop:
         """γ = J̇ q̇ (m,): φ̈ at q̈ = 0, from the classical accelerations of the points."""
         a, b, pairs = self._ends(q, qd)
         wa, wb, alpha = a.R @ a.v[:3], b.R @ b.v[:3], a.R @ a.a[:3] - b.R @ b.a[:3]
-        turning = [skew(u) @ n @ alpha + (skew(skew(wa) @ u) @ n + skew(u) @ skew(wb) @ n) @ (wa - wb) for u, n in pairs]
-        return np.array([*(self.axes @ (a.acceleration(self.point_a) - b.acceleration(self.point_b))), *turning])
+        apart = a.acceleration(self.point_a) - b.acceleration(self.point_b)
+        turning = (skew(u) @ n @ alpha + (skew(skew(wa) @ u) @ n + skew(u) @ skew(wb) @ n) @ (wa - wb)
+                   for u, n in pairs)
+        return np.array([*(self.axes @ apart), *turning])
 
     def velocity(self, q: Array, qd: Array) -> Array:
         """J q̇ (m,) from the bodies' velocities, without J."""
@@ -112,32 +117,35 @@ class Loop:
         return np.array([*(self.axes @ move), *(skew(u) @ n @ turn for u, n in pairs)])
 
     def wrenches(self, q: Array, lam: Array) -> dict[int, Array]:
-        """The constraint's (moment; force) (6,) on each body, in its frame about its origin: Jᵀλ without J."""
+        """(moment; force) (6,) of λ on each body, in its frame about its origin: Jᵀλ without J."""
         a, b, pairs = self._ends(q)
-        force = self.axes.T @ lam[:len(self.axes)]
-        moment = sum((x * (skew(u) @ n) for x, (u, n) in zip(lam[len(self.axes):], pairs)), np.zeros(3, dtype=int))
+        force, moments = self.axes.T @ lam[:len(self.axes)], lam[len(self.axes):]
+        moment = sum((x * (skew(u) @ n) for x, (u, n) in zip(moments, pairs)), np.zeros(3, dtype=int))
+        ends = ((1, self.a, a, self.point_a), (-1, self.b, b, self.point_b))
         return {i: sign * np.concatenate([skew(r) @ end.R.T @ force + end.R.T @ moment, end.R.T @ force])
-                for sign, i, end, r in ((1, self.a, a, self.point_a), (-1, self.b, b, self.point_b)) if i != GROUND}
+                for sign, i, end, r in ends if i != GROUND}
 
     def integrate(self, q: Array, step: Array) -> Array:
         """q (nq,) after the motion step (n,)."""
         return self.model.integrate(q, step, 1.0)
 
 
-def point_loop(model: Model, a: int | str, point_a: Array, b: int | str, point_b: Array, axes: Array = np.eye(3)) -> Loop:
+def point_loop(model: Model, a: int | str, point_a: Array, b: int | str, point_b: Array,
+               axes: Array = np.eye(3)) -> Loop:
     """Points of two bodies (−1: the ground) held together along the rows of `axes`: φ = axes (x_a − x_b).
 
-    point_a, point_b : (3,) in their bodies [m]    axes : (k, 3) world directions; a planar loop needs x and y alone
+    point_a, point_b : (3,) in their bodies [m]
+    axes             : (k, 3) world directions; a planar loop needs x and y alone
     """
     return frame_loop(model, a, point_a, b, point_b, axes)
 
 
-def frame_loop(model: Model, a: int | str, point_a: Array, b: int | str, point_b: Array, axes: Array = np.eye(3),
-               pairs: Sequence[tuple[Array, Array]] = ()) -> Loop:
+def frame_loop(model: Model, a: int | str, point_a: Array, b: int | str, point_b: Array,
+               axes: Array = np.eye(3), pairs: Sequence[tuple[Array, Array]] = ()) -> Loop:
     """A point loop with directions held perpendicular: u·n = 0 for each pair (u in body a, n in body b).
 
-    A hinge about u: three axes and the pairs (u, n₁), (u, n₂); a weld: three axes and three pairs; in the plane two
-    axes and one pair. ValueError where a loop would close a body on itself, or a direction is zero.
+    A hinge about u: three axes and the pairs (u, n₁), (u, n₂); a weld: three axes and three pairs; in the
+    plane two axes and one pair. ValueError where a loop would close a body on itself, or a direction is zero.
     """
     a, b = model.index(a), model.index(b)
     if a == b:
@@ -182,7 +190,8 @@ class Rolling:
     def J(self, q: Array, t: float = 0.0) -> Array:
         """A(q) (m, n)."""
         ball = _carried(self.model, q, None, self.body)
-        return self.axes @ (ball.moved(ball.J, self.center) + self.radius * skew(self.normal) @ ball.R @ ball.J[:3])
+        turn = self.radius * skew(self.normal) @ ball.R
+        return self.axes @ (ball.moved(ball.J, self.center) + turn @ ball.J[:3])
 
     def rate(self, q: Array, t: float = 0.0) -> Array:
         """b (m,), zero: the plane does not move."""
@@ -191,23 +200,28 @@ class Rolling:
     def bias(self, q: Array, qd: Array, t: float = 0.0) -> Array:
         """γ = Ȧ q̇ (m,)."""
         ball = _carried(self.model, q, qd, self.body)
-        return self.axes @ (ball.acceleration(self.center) + self.radius * skew(self.normal) @ ball.R @ ball.a[:3])
+        turn = self.radius * skew(self.normal) @ ball.R
+        return self.axes @ (ball.acceleration(self.center) + turn @ ball.a[:3])
 
     def integrate(self, q: Array, step: Array) -> Array:
         """q (nq,) after the motion step (n,)."""
         return self.model.integrate(q, step, 1.0)
 
 
-def rolling(model: Model, body: int | str, center: Array, radius: float, normal: Array, axes: Array) -> Rolling:
-    """A ball or upright wheel of `radius` about `center` (in the body) that rolls without slip along `axes` of a plane."""
+def rolling(model: Model, body: int | str, center: Array, radius: float, normal: Array,
+            axes: Array) -> Rolling:
+    """A ball or upright wheel of `radius` about `center` (in the body) rolling along the rows of `axes`.
+
+    normal : (3,) of the plane, away from it, of length one    axes : (k, 3) world directions in the plane
+    """
     normal = checked("normal", normal, 3, "a direction has three")
     if not np.isclose(np.linalg.norm(normal.astype(float)), 1):
         raise ValueError(f"normal must be of length one; got {normal.tolist()}")
     axes = np.atleast_2d(np.asarray(axes))
     if axes.shape[1] != 3 or np.any(abs(axes @ normal) > 1e-12):
-        raise ValueError(f"axes must be rows of directions in the plane, across the normal; got {axes.tolist()}")
-    return Rolling(model, model.index(body), checked("center", center, 3, "a point has three coordinates"), radius,
-                   normal, axes)
+        raise ValueError(f"axes must be directions in the plane, across the normal; got {axes.tolist()}")
+    center = checked("center", center, 3, "a point has three coordinates")
+    return Rolling(model, model.index(body), center, radius, normal, axes)
 
 
 # -- constraints in symbols, and several at once -----------------------------------------------------------
@@ -224,7 +238,8 @@ class Symbolic:
     @cached_property
     def _functions(self) -> dict[str, Any]:
         import sympy
-        return {name: sympy.lambdify(self.arguments, term, "numpy", cse=True) for name, term in self.terms.items()}
+        return {name: sympy.lambdify(self.arguments, term, "numpy", cse=True)
+                for name, term in self.terms.items()}
 
     def _at(self, name: str, q: Array, t: float, qd: Array | None = None) -> Array:
         q = checked("q", q, self.n, "the constraint has n")
@@ -254,7 +269,8 @@ class Symbolic:
 
 
 def holonomic(phi: Any, q: Any, t: Any = None, parameters: dict | None = None) -> Symbolic:
-    """φ(q, t) = 0 from sympy: one expression or several, of symbols q or functions q(t), and of time where t is given.
+    """φ(q, t) = 0 from sympy: one expression or several, of symbols q or functions q(t), and of time where t
+    is given.
 
         J = ∂φ/∂q,   b = ∂φ/∂t,   γ = Σ (∂²φ/∂qᵢ∂qⱼ) q̇ᵢ q̇ⱼ + 2 (∂²φ/∂t∂q) q̇ + ∂²φ/∂t²
 
@@ -262,7 +278,7 @@ def holonomic(phi: Any, q: Any, t: Any = None, parameters: dict | None = None) -
     """
     import sympy
     x, xd, time, plain = _stand_ins(q, [sympy.Symbol(f"rate of {s}") for s in q], t, parameters)
-    phi = sympy.Matrix([plain(row) for row in (phi if isinstance(phi, (list, tuple, sympy.MatrixBase)) else [phi])])
+    phi = _column(phi, plain)
     return _symbolic(phi, phi.jacobian(x), phi.diff(time), x, xd, time, True)
 
 
@@ -273,7 +289,7 @@ def nonholonomic(psi: Any, q: Any, qd: Any, t: Any = None, parameters: dict | No
     """
     import sympy
     x, xd, time, plain = _stand_ins(q, qd, t, parameters)
-    psi = sympy.Matrix([plain(row) for row in (psi if isinstance(psi, (list, tuple, sympy.MatrixBase)) else [psi])])
+    psi = _column(psi, plain)
     A = psi.jacobian(xd)
     if A.has(*xd):
         raise ValueError("psi is not linear in the velocities; wanted A(q, t) q̇ + b(q, t)")
@@ -283,7 +299,8 @@ def nonholonomic(psi: Any, q: Any, qd: Any, t: Any = None, parameters: dict | No
 def _stand_ins(q: Any, qd: Any, t: Any, parameters: dict | None) -> tuple:
     """Plain symbols for q, q̇ and t, and the function that puts them and the numbers into an expression."""
     import sympy
-    x, xd = (sympy.Matrix([sympy.Dummy(f"{name}{i}", real=True) for i in range(len(q))]) for name in ("q", "qd"))
+    x, xd = (sympy.Matrix([sympy.Dummy(f"{name}{i}", real=True) for i in range(len(q))])
+             for name in ("q", "qd"))
     time = sympy.Symbol("t") if t is None else t
     known = set(x) | set(xd) | ({time} if t is not None else set())
 
@@ -295,6 +312,13 @@ def _stand_ins(q: Any, qd: Any, t: Any, parameters: dict | None) -> tuple:
                              f"give each a number in parameters (or t=, if it is time)")
         return expression
     return x, xd, time, plain
+
+
+def _column(rows: Any, plain: Any) -> Any:
+    """One expression or several as a sympy column of plain symbols."""
+    import sympy
+    several = isinstance(rows, (list, tuple, sympy.MatrixBase))
+    return sympy.Matrix([plain(row) for row in (rows if several else [rows])])
 
 
 def _symbolic(phi: Any, J: Any, rate: Any, x: Any, xd: Any, time: Any, position: bool) -> Symbolic:

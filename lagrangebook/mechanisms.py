@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from .constraints import ConstrainedDynamics, Together, constrained, frame_loop, point_loop
+from .constraints import Together, constrained, frame_loop, point_loop
 from .inertia import Inertia, box, cylinder, point_mass, rod
 from .model import GROUND, Body, DHRow, Joint, Model, from_dh
 from .spatial import Array, Pose
-from .standard_form import Friction, of_model
+from .standard_form import Dynamics, Friction, of_model
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,9 +35,10 @@ class Mechanism:
         """All loops as one constraint: φ, J, γ."""
         return Together(self.loops)
 
-    def dynamics(self, friction: Friction | None = None) -> ConstrainedDynamics:
+    def dynamics(self, friction: Friction | None = None) -> Dynamics:
         """The tree with its loops closed, for `simulate`; contacts are left to `contact`."""
-        return constrained(of_model(self.model, friction), *self.loops)
+        tree = of_model(self.model, friction)
+        return constrained(tree, *self.loops) if self.loops else tree
 
 
 def _flat(J: Any) -> Array:

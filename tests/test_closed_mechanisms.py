@@ -8,16 +8,18 @@ from reference import assert_close, load, model_of
 from test_constraints import case_of, loops_of
 
 from lagrangebook.constraints import assemble, constrained, constrained_accelerations, determined, rolling, singularity
+from lagrangebook.forward import aba
 from lagrangebook.inertia import sphere
-from lagrangebook.kinematics import point
+from lagrangebook.kinematics import point, point_jacobian
 from lagrangebook.mechanisms import (Mechanism, andrews, andrews_forces, bricard, five_bar, four_bar, parallelogram,
                                      slider_crank, table)
 from lagrangebook.model import GROUND, Body, Joint, Model
 from lagrangebook.simulate import simulate
 from lagrangebook.spatial import Pose
 from lagrangebook.standard_form import of_model
+from lagrangebook.tape import compiled
 from lagrangebook.tape.closed import compiled_closed, compiled_constraint, record_closed
-from lagrangebook.tape.recording import python_function
+from lagrangebook.tape.recording import python_function, record
 
 PLANAR = "open_3_closed_loops_planar"
 PRECISE = dict(method="DOP853", rtol=1e-11, atol=1e-12)
@@ -103,6 +105,36 @@ def test_four_bars_pass_the_horizontal_where_they_lose_rank():
     assert max(s["theta"] for s in samples) > 3 * np.pi / 2
     for sample in samples:
         assert_allclose(run.q[round(sample["t"] * 200)], sample["theta"] * signs, atol=1e-7)
+
+
+def governor_springs(model, params):
+    """τ(q, q̇) of the governor's two stiff springs with dampers, between slider and mid-rods, as a recorded kernel."""
+    def run(q, qd):
+        tau = 0 * qd
+        for x, bar in ((0.05, "rodAC"), (-0.05, "rodBD")):
+            gap = point(model, q, bar, (0, 0, -0.5)) - point(model, q, "slider", (x, 0, 0))
+            J = point_jacobian(model, q, bar, (0, 0, -0.5)) - point_jacobian(model, q, "slider", (x, 0, 0))
+            length = (gap @ gap).sqrt()
+            tau = tau - J.T @ gap / length * (params["k"] * (length - params["l0"]) + params["c"] * (gap @ (J @ qd)) / length)
+        return tau
+    kernel = python_function(record(run, model.nq, model.n))
+    return lambda q, qd: np.array(kernel(q, qd))
+
+
+def test_the_stiff_flyball_governor():
+    """IFToMM A05: springs of 8e5 N/m and 4e4 N s/m; states, and the first fifth of a second."""
+    case = case_of("open_3_iftomm", "A05_flyball_governor")
+    model, start, expected = model_of(case["model"]), case["initial"], case["trajectory"]
+    springs = governor_springs(model, case["params"])
+    for state in case["states"]:
+        q, qd = np.array(state["q"]), np.array(state["qd"])
+        assert_close(springs(q, qd), state["tau"], 1e-9)
+        assert_close(aba(model, q, qd, state["tau"]), state["qdd"], 1e-10)
+    run = simulate(compiled(model, "python"), start["q"], start["qd"], expected["t"][:4], tau=lambda t, q, qd: springs(q, qd),
+                   method="Radau", rtol=1e-8, atol=1e-10)
+    assert_allclose(run.q[:, 1], expected["s"][:4], atol=1e-8)
+    assert_allclose(run.q[:, 2], expected["theta"][:4], atol=1e-8)
+    assert_allclose(run.qd[:, 0], expected["shaft_speed"][:4], atol=1e-7)
 
 
 def test_the_table_carries_its_load():

@@ -1,4 +1,4 @@
-"""Closed mechanisms on recorded kernels: constraints, and the whole of M q̈ − Jᵀλ = τ − h, J q̈ = −γ as one tape."""
+"""Closed mechanisms on recorded kernels: constraints, and M q̈ − Jᵀλ = τ − h, J q̈ = −γ as one tape."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -46,7 +46,8 @@ class CompiledConstraint:
 
     def bias(self, q: Array, qd: Array, t: float = 0.0) -> Array:
         """γ (m,)."""
-        return np.array(self.gamma(checked("q", q, self.nq, "the tree has nq"), checked("qd", qd, self.n, "the tree has n")))
+        q, qd = checked("q", q, self.nq, "the tree has nq"), checked("qd", qd, self.n, "the tree has n")
+        return np.array(self.gamma(q, qd))
 
     def integrate(self, q: Array, step: Array) -> Array:
         """q (nq,) after the motion step (n,)."""
@@ -54,24 +55,27 @@ class CompiledConstraint:
 
 
 def compiled_constraint(constraint: Any) -> Any:
-    """The constraint on recorded kernels; what was written in sympy is compiled already and passes as it is."""
+    """The constraint on recorded kernels; what was written in sympy is a function already and stays."""
     if isinstance(constraint, Together):
         return Together(tuple(compiled_constraint(part) for part in constraint.parts))
     if isinstance(constraint, (CompiledConstraint, Symbolic)):
         return constraint
     nq, n = constraint.model.nq, constraint.model.n
     position = record(lambda q: np.concatenate([constraint.phi(q), constraint.J(q).ravel()]), nq)
-    return CompiledConstraint(constraint, nq, n, python_function(position), python_function(record(constraint.bias, nq, n)))
+    gamma = record(constraint.bias, nq, n)
+    return CompiledConstraint(constraint, nq, n, python_function(position), python_function(gamma))
 
 
 def compiled_closed(dynamics: ConstrainedDynamics, backend: str = "auto") -> ConstrainedDynamics:
-    """A closed mechanism's dynamics with tree and constraints on recorded kernels; rank and status stay with the floats."""
-    tree = compiled(dynamics.dynamics, backend) if isinstance(dynamics.dynamics, ModelDynamics) else dynamics.dynamics
+    """A closed mechanism with tree and constraints on recorded kernels; rank and status as before."""
+    tree = dynamics.dynamics
+    tree = compiled(tree, backend) if isinstance(tree, ModelDynamics) else tree
     return replace(dynamics, dynamics=tree, constraint=compiled_constraint(dynamics.constraint))
 
 
 def record_closed(model: Model, constraint: Any) -> Tape:
-    """The tape of (q, q̇, τ) -> (q̈ (n,), λ (m,)) by elimination: for J of full rank, where it never loses it."""
+    """The tape of (q, q̇, τ) -> (q̈ (n,), λ (m,)) by elimination, for a J that keeps its full rank."""
     def run(q: Array, qd: Array, tau: Array) -> Array:
-        return np.concatenate(constrained_accelerations(of_model(model)(q, qd), tau, constraint.J(q), constraint.bias(q, qd))[:2])
+        J, gamma = constraint.J(q), constraint.bias(q, qd)
+        return np.concatenate(constrained_accelerations(of_model(model)(q, qd), tau, J, gamma)[:2])
     return record(run, model.nq, model.n, model.n)
