@@ -457,6 +457,17 @@ def test_rows_in_other_units_leave_the_motion_alone(looped, rng):
     assert_close(again.qdd, plain.qdd, 1e-8)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_dependent_rows_in_mixed_units_still_balance_the_forces(seed):
+    """Rows of rank three written in units from 1e-4 to 1e4: M q̈ + h − τ − Jᵀλ vanishes beside its terms."""
+    rng = np.random.default_rng(seed)
+    J, A = rng.normal(size=(7, 3)) @ rng.normal(size=(3, 6)), rng.normal(size=(6, 6))
+    unit, form = 10.0 ** rng.uniform(-4, 4, 7), form_of(A @ A.T + np.eye(6), rng.normal(size=6))
+    result = constrained_accelerations(form, np.zeros(6), unit[:, None] * J, unit * (J @ rng.normal(size=6)))
+    assert (result.rank, result.status) == (3, "redundant")
+    assert_allclose(form.forces(result.qdd), J.T @ (unit * result.lam), atol=1e-10 * (1 + np.max(abs(form.h))))
+
+
 def test_inverse_and_forward_dynamics_undo_each_other():
     """Motors at all joints, more than needed: the smallest efforts; at two, the only ones; at one, none."""
     model, loop = five_bar_example()
@@ -536,6 +547,21 @@ def test_a_ball_rolls_down_an_incline_with_five_sevenths():
     run = simulate(constrained(of_model(ball), both), q, qd, np.linspace(0, 0.2, 101), method="rk4")
     assert_allclose(run.q[:, 0], 2.0 * r * run.t + 5 / 7 * 9.81 * np.sin(slope) * run.t**2 / 2, atol=1e-8)
     assert_allclose(np.ptp(run.energy.total), 0, atol=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_rolling_body_on_a_tree_does_not_move_at_its_lowest_point(seed, eps=1e-6):
+    """J is that of the material point r below the centre; γ is the rate of J q̇ along the motion."""
+    rng = np.random.default_rng(seed)
+    model = random_tree(rng, 4)
+    q, qd, _ = random_state(model, rng)
+    n, c, r = np.array([0, 0.6, 0.8]), rng.normal(size=3), 0.3
+    across = np.array([[1.0, 0, 0], [0, 0.8, -0.6]])
+    rolls = rolling(model, 3, c, r, n, across)
+    lowest = c - r * poses(model, q)[3].R.T @ n
+    assert_allclose(rolls.J(q), across @ point_jacobian(model, q, 3, lowest), atol=1e-13)
+    ahead, behind = (rolls.J(model.integrate(q, qd, h)) @ qd for h in (eps, -eps))
+    assert_allclose(rolls.bias(q, qd), (ahead - behind) / (2 * eps), atol=1e-7)
 
 
 def test_a_skate_on_an_incline_draws_a_cycloid():
