@@ -1,5 +1,6 @@
 """A model's algorithms, recorded and compiled: the same numbers, faster."""
 
+import math
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from .recording import Tape, numpy_function, python_function, record
 
 BACKENDS = ("llvm", "numpy", "python")
 PIVOT = 1e-11               # a pivot this small beside its joint's composite inertia is none
-LONG = 40                   # degrees of freedom above which loops over arrays take the place of straight-line code
+LONG = 12_000               # operations above which loops over arrays take the place of straight-line code
 NONE = np.empty(0)
 
 # name: (algorithm, its vectors, shape of the result from the number of bodies and degrees of freedom)
@@ -53,13 +54,6 @@ _kernels: dict[tuple, "_Kernel"] = {}
 _lock = threading.Lock()
 
 
-def _row(out: Array) -> Array:
-    """A contiguous array as one row, the same memory; TypeError where that cannot be, so that nothing is written to a copy."""
-    if not out.flags.c_contiguous:
-        raise TypeError("not contiguous")
-    return out.reshape(-1)
-
-
 class _Kernel:
     """One algorithm of one model on one back end, for one state and for batches."""
 
@@ -77,15 +71,12 @@ class _Kernel:
             return algorithm(model, *vectors[:-1], dict(zip(loaded, vectors[-1].reshape(-1, 6))))
 
         self.size = int(np.prod(self.shape))
-        self.tape: Tape | None = None
+        self.tape: Tape = record(run, *self.sizes)
         self.arrays: tuple | None = None
-        if backend == "llvm" and model.n > LONG:
+        if backend == "llvm" and not loaded and self.tape.operations > LONG:
             from .array_kernels import arrays_of, suits
-            self.arrays = arrays_of(model) if suits(model) and not loaded else None
-        if self.arrays is None:
-            self.tape = record(run, *self.sizes)
-        guarded = self.tape.guards if self.tape else name == "forward"
-        self.limits = {dof: PIVOT * scale for dof, scale in enumerate(self._composites())} if guarded else {}
+            self.arrays = arrays_of(model) if suits(model) else None
+        self.limits = {dof: PIVOT * scale for dof, scale in enumerate(self._composites())} if self.tape.guards else {}
         self._addresses: dict[bool, int] = {}
         self._function: Callable | None = None
 
@@ -217,6 +208,8 @@ class Compiled(ModelDynamics):
                     return _kernel(model, name, self.backend, loaded)(vectors, external, out)
             return kernel(vectors, None, out)
 
+        if self.backend == "python" and count == 3 and len(kernel.shape) == 1:
+            return self._plain_lane(kernel, general)
         if self.backend != "llvm" or kernel.arrays is not None:
             if count == 1:
                 return lambda q, out=None: general((q,), out, None)
@@ -232,7 +225,7 @@ class Compiled(ModelDynamics):
                 if external is None:
                     try:
                         result = np.empty(shape) if out is None else out
-                        if call(address, sizes, q, qd, x, result if len(shape) == 1 else _row(result)) == 0:
+                        if call(address, sizes, q, qd, x, result) == 0:
                             return result
                     except (TypeError, AttributeError):     # a batch, a list, another dtype or layout
                         pass
@@ -241,7 +234,7 @@ class Compiled(ModelDynamics):
             def method(q: Array, qd: Array, out: Array | None = None) -> Array:
                 try:
                     result = np.empty(shape) if out is None else out
-                    if call(address, sizes, q, qd, result if len(shape) == 1 else _row(result)) == 0:
+                    if call(address, sizes, q, qd, result) == 0:
                         return result
                 except (TypeError, AttributeError):
                     pass
@@ -250,11 +243,28 @@ class Compiled(ModelDynamics):
             def method(q: Array, out: Array | None = None) -> Array:
                 try:
                     result = np.empty(shape) if out is None else out
-                    if call(address, sizes, q, result if len(shape) == 1 else _row(result)) == 0:
+                    if call(address, sizes, q, result) == 0:
                         return result
                 except (TypeError, AttributeError):
                     pass
                 return general((q,), out, None)
+        return method
+
+    def _plain_lane(self, kernel: _Kernel, general: Callable) -> Callable:
+        """The "python" back end's quick way for one state in arrays: nothing but the generated function."""
+        function, size, n, nq = python_function(kernel.tape), kernel.size, self.n, self.nq
+
+        def method(q: Array, qd: Array, x: Array, out: Array | None = None, external: Mapping | None = None) -> Array:
+            if external is None and out is None:
+                try:
+                    a, b, c = q.tolist(), qd.tolist(), x.tolist()
+                    if len(a) == nq and len(b) == len(c) == n:
+                        result = np.array(function(a, b, c))
+                        if len(result) == size and math.isfinite(result.dot(result)):
+                            return result
+                except (AttributeError, TypeError, ValueError, OverflowError, ZeroDivisionError):
+                    pass
+            return general((q, qd, x), out, external)
         return method
 
     def __getattr__(self, name: str) -> Any:
@@ -276,7 +286,7 @@ class Compiled(ModelDynamics):
                              f"friction {self.friction}: use simulate")
         kernel = _kernel(self.model, "derivative", self.backend)
         if kernel.arrays is not None:
-            raise ValueError(f"{self.name} has {self.n} degrees of freedom; beyond {LONG} use simulate")
+            raise ValueError(f"{self.name} with {self.n} degrees of freedom is too long for rk4; use simulate")
         from .machine_code import rk4
         q, qd = np.empty((steps + 1, self.nq)), np.empty((steps + 1, self.n))
         q[0] = self.model.normalized(self.model.stack(self.model.coordinates(q=q0)))
@@ -342,7 +352,7 @@ def compiled(model: Model | ModelDynamics | LagrangianDynamics, backend: str = "
     """The dynamics of a model, or of an `of_lagrangian` form, on recorded kernels.
 
     backend : "llvm" (needs the `fast` extra), "numpy", "python", or "auto", which takes the best that is installed;
-              the attribute `backend` says which; on "llvm", trees of more than 40 one-axis joints run as loops over arrays
+              the attribute `backend` says which; on "llvm", long trees of one-axis joints run as loops over arrays
     Kernels are made when first used and shared in the process by models of equal content.
     """
     if isinstance(model, ModelDynamics):

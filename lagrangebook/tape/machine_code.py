@@ -290,7 +290,12 @@ def packed(sizes: list[int], size: int) -> int:
     return s0 | s1 << 12 | s2 << 24 | size << 36
 
 
-@njit(types.float64(types.intp, types.intp, _ROW, _ROW), nogil=True, cache=True)
+def _signatures(inputs: int) -> list:
+    """The output as a row or as a matrix; contiguous arrays of float64 alone, so that anything else is a TypeError."""
+    return [types.float64(types.intp, types.intp, *[_ROW] * inputs, out) for out in (_ROW, types.Array(types.float64, 2, "C"))]
+
+
+@njit(_signatures(1), nogil=True, cache=True)
 def call_1(address: int, sizes: int, a0: Array, out: Array) -> float:
     """Run a kernel of one input on one state; WRONG_SIZE where a size is wrong (then nothing has run)."""
     if a0.size != sizes & 4095 or out.size != sizes >> 36:
@@ -298,7 +303,7 @@ def call_1(address: int, sizes: int, a0: Array, out: Array) -> float:
     return _call_kernel(address, 1, a0, a0, a0, a0, out)
 
 
-@njit(types.float64(types.intp, types.intp, _ROW, _ROW, _ROW), nogil=True, cache=True)
+@njit(_signatures(2), nogil=True, cache=True)
 def call_2(address: int, sizes: int, a0: Array, a1: Array, out: Array) -> float:
     """`call_1` for two inputs."""
     if a0.size != sizes & 4095 or a1.size != sizes >> 12 & 4095 or out.size != sizes >> 36:
@@ -306,7 +311,7 @@ def call_2(address: int, sizes: int, a0: Array, a1: Array, out: Array) -> float:
     return _call_kernel(address, 1, a0, a1, a0, a0, out)
 
 
-@njit(types.float64(types.intp, types.intp, _ROW, _ROW, _ROW, _ROW), nogil=True, cache=True)
+@njit(_signatures(3), nogil=True, cache=True)
 def call_3(address: int, sizes: int, a0: Array, a1: Array, a2: Array, out: Array) -> float:
     """`call_1` for three inputs."""
     if (a0.size != sizes & 4095 or a1.size != sizes >> 12 & 4095 or a2.size != sizes >> 24 & 4095 or out.size != sizes >> 36):
