@@ -8,7 +8,7 @@ The constraints themselves come from `loops`. Outcomes are statuses. What counts
 shorter than 1e-11 of the longest one has lost its direction and counts as zero itself.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -169,7 +169,6 @@ def delassus_by_recursion(q: Array, loop: Loop, lam: Array | None = None) -> Arr
     The multipliers become wrenches on the two bodies, `aba` gives the accelerations of the tree at rest
     without gravity, and these are the rates at which the loop opens.
     """
-    from dataclasses import replace
     if lam is None:
         return np.column_stack([delassus_by_recursion(q, loop, e) for e in np.eye(len(loop.holonomic))])
     lam = checked("lam", lam, len(loop.holonomic), "the loop has m rows")

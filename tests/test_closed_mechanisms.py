@@ -1,9 +1,10 @@
 """The closed mechanisms of the cast: published parameters and trajectories, long runs, and recorded kernels."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import sympy
-from numpy.testing import assert_allclose
 from reference import assert_close, load, model_of
 from test_constraints import case_of, loops_of
 
@@ -20,6 +21,8 @@ from lagrangebook.standard_form import of_model
 from lagrangebook.tape import compiled
 from lagrangebook.tape.closed import compiled_closed, compiled_constraint, record_closed
 from lagrangebook.tape.recording import python_function, record
+
+assert_allclose = partial(np.testing.assert_allclose, rtol=0)
 
 PLANAR = "open_3_closed_loops_planar"
 PRECISE = dict(method="DOP853", rtol=1e-11, atol=1e-12)
