@@ -1,5 +1,6 @@
 """Recorded and compiled algorithms against the plain ones, and the folding rules as algebra."""
 
+import sys
 import threading
 
 import numpy as np
@@ -280,12 +281,13 @@ def test_steps_inside_the_compiled_code_are_those_of_simulate():
         compiled(pendulum(1), "python").rk4([0.0], [0.0], [0.0], 1e-3, 5)
 
 
-def test_long_trees_run_as_loops_over_arrays(rng):
+def test_long_trees_run_as_loops_over_arrays(rng, monkeypatch):
     """A tree whose straight-line code would be too long; the loops also on a short one, against the plain algorithms."""
     pytest.importorskip("numba")
     from lagrangebook.tape.array_kernels import aba as loop_aba
     from lagrangebook.tape.array_kernels import arrays_of
-    model = random_tree(np.random.default_rng(50), 120, kinds=("revolute", "prismatic", "fixed"), rotor=True)
+    monkeypatch.setattr(sys.modules["lagrangebook.tape.compiled"], "LONG", 500)
+    model = random_tree(np.random.default_rng(50), 50, kinds=("revolute", "prismatic", "fixed"), rotor=True)
     fast = compiled(model)
     from lagrangebook.tape.compiled import _kernel
     assert all(_kernel(model, name, "llvm").arrays is not None for name in ("rnea", "forward", "crba"))

@@ -22,7 +22,8 @@ from .recording import Tape, numpy_function, python_function, record
 
 BACKENDS = ("llvm", "numpy", "python")
 PIVOT = 1e-11               # a pivot this small beside its joint's composite inertia is none
-LONG = 12_000               # operations above which loops over arrays take the place of straight-line code
+LONG = 30_000               # operations above which loops over arrays take the place of straight-line code
+LOOPS = ("rnea", "gravity", "forward", "crba")
 NONE = np.empty(0)
 
 # name: (algorithm, its vectors, shape of the result from the number of bodies and degrees of freedom)
@@ -73,7 +74,7 @@ class _Kernel:
         self.size = int(np.prod(self.shape))
         self.tape: Tape = record(run, *self.sizes)
         self.arrays: tuple | None = None
-        if backend == "llvm" and not loaded and self.tape.operations > LONG:
+        if backend == "llvm" and name in LOOPS and not loaded and self.tape.operations > LONG:
             from .array_kernels import arrays_of, suits
             self.arrays = arrays_of(model) if suits(model) else None
         self.limits = {dof: PIVOT * scale for dof, scale in enumerate(self._composites())} if self.tape.guards else {}
@@ -120,7 +121,7 @@ class _Kernel:
         return -1.0 if pivots.size and (pivots < [self.limits.get(dof, 0.0) for dof in self.tape.guards]).any() else 0.0
 
     def _loops(self, rows: list[Array], out: Array) -> float:
-        """The array kernels of a long tree; C and Y, which no long simulation asks for, by the plain algorithm."""
+        """The array kernels of a long tree."""
         from . import array_kernels
         if self.name == "rnea":
             return array_kernels.rnea(self.arrays, *rows, out)
@@ -128,14 +129,10 @@ class _Kernel:
             return array_kernels.aba(self.arrays, np.array([*self.limits.values()]), *rows, out)
         if self.name == "gravity":
             return array_kernels.rnea(self.arrays, rows[0], 0 * rows[0], 0 * rows[0], out)
-        if self.name == "crba":                     # column j: the forces of a unit acceleration, without gravity
-            weightless = (*self.arrays[:-1], np.zeros(3))
-            for q, M in zip(rows[0], out):
-                array_kernels.rnea(weightless, np.tile(q, (len(M), 1)), np.zeros_like(M), np.eye(len(M)), M)
-                M[:] = (M + M.T) / 2
-        else:
-            for k, result in enumerate(out):
-                result[...] = self.algorithm(self.model, *(row[k] for row in rows))
+        weightless = (*self.arrays[:-1], np.zeros(3))
+        for q, M in zip(rows[0], out):              # column j: the forces of a unit acceleration, without gravity
+            array_kernels.rnea(weightless, np.tile(q, (len(M), 1)), np.zeros_like(M), np.eye(len(M)), M)
+            M[:] = (M + M.T) / 2
         return 0.0 if np.isfinite(out).all() else float("nan")
 
     def __call__(self, vectors: tuple, external: Mapping | None, out: Array | None) -> Array:
@@ -285,8 +282,6 @@ class Compiled(ModelDynamics):
             raise ValueError(f"rk4 runs inside machine code, without friction; this one has backend {self.backend!r} and "
                              f"friction {self.friction}: use simulate")
         kernel = _kernel(self.model, "derivative", self.backend)
-        if kernel.arrays is not None:
-            raise ValueError(f"{self.name} with {self.n} degrees of freedom is too long for rk4; use simulate")
         from .machine_code import rk4
         q, qd = np.empty((steps + 1, self.nq)), np.empty((steps + 1, self.n))
         q[0] = self.model.normalized(self.model.stack(self.model.coordinates(q=q0)))
