@@ -87,7 +87,7 @@ def mechanism(ax: Any, model: Model, q: Array, labels: bool = True, tips: dict[i
             artists += ax.plot(c[a], c[b], "+", ms=7, color=RED, alpha=alpha)
         if labels:
             artists += _positive_q(ax, model, world, i, size, (a, b))
-        if body.parent == GROUND:
+        if body.parent == GROUND and body.joint.kind != "free":
             artists += ground(ax, body.placement.p[[a, b]], 0.12 * size)
     ax.set_aspect("equal")
     ax.set(xlabel="x [m]", ylabel=f"{'xyz'[b]} [m]")
