@@ -208,6 +208,44 @@ def mujoco_rows(rows):
                  **interleaved(lambda: fast.rk4(q0, qd0, np.zeros(6), 1e-3, 1000), theirs)})
 
 
+def symbolic_peer(rows):
+    """A double pendulum from energies to code: ours, and sympy.physics.mechanics' LagrangesMethod with lambdify."""
+    import sympy
+    from sympy.physics.mechanics import LagrangesMethod, Particle, Point, ReferenceFrame, dynamicsymbols
+
+    from lagrangebook.tape.compiled import _Kernel
+
+    def theirs():
+        q, t = dynamicsymbols("q1 q2"), dynamicsymbols._t
+        frame, origin = ReferenceFrame("N"), Point("O")
+        origin.set_vel(frame, 0)
+        particles, height, last, angle = [], 0, origin, 0
+        for k in range(2):
+            angle = angle + q[k]
+            point = last.locatenew(f"P{k}", sympy.sin(angle) * frame.x - sympy.cos(angle) * frame.y)
+            point.set_vel(frame, point.pos_from(origin).dt(frame))
+            particles.append(Particle(f"m{k}", point, 1))
+            height, last = height + point.pos_from(origin).dot(frame.y), point
+        K = sum(particle.kinetic_energy(frame) for particle in particles)
+        method = LagrangesMethod(K - 9.81 * height, q)
+        method.form_lagranges_equations()
+        rates = [x.diff(t) for x in q]
+        sympy.lambdify([*q, *rates], [method.mass_matrix, method.forcing])
+
+    def mine():
+        for name in ("crba", "rnea"):
+            _Kernel(pendulum(2), name, "python", ()).tape.source()
+
+    times = []
+    for f in (mine, theirs):
+        f()
+        start = time.perf_counter()
+        f()
+        times.append(time.perf_counter() - start)
+    rows.append({"group": "derive", "model": "pendulum of 2", "quantity": "M and h as code", "peer": "sympy LagrangesMethod, lambdify",
+                 "best": times[0] / times[1], "p20": times[0] / times[1], "us": times[0] * 1e6, "peer_us": times[1] * 1e6})
+
+
 def own_times(rows):
     """Times without a peer: compiling, deriving, importing."""
     from lagrangebook.tape.compiled import _Kernel
@@ -237,6 +275,7 @@ def main():
     chains(pin, rows)
     batches(pin, rows)
     mujoco_rows(rows)
+    symbolic_peer(rows)
     own_times(rows)
     cpu = next((line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line),
                platform.processor()) if Path("/proc/cpuinfo").exists() else platform.processor()
