@@ -171,12 +171,12 @@ def oldest():
     """The package's tests on the lower bounds of pyproject.toml, newest patch of each."""
     needs = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf8"))["project"]["dependencies"]
     bounds = [f"{need.replace('>=', '==')}.*" for need in needs]
-    return package_tests(install(ROOT / ".venv-oldest", "-e", ".", "pytest", "pytest-xdist", "hypothesis", *bounds))
+    return package_tests(install(ROOT / ".venv-oldest", "-e", ".", "ipython", "pytest", "pytest-xdist", "hypothesis", *bounds))
 
 
 def newest():
     """The package's tests on the newest versions of everything."""
-    return package_tests(install(ROOT / ".venv-newest", "-e", ".[fast,urdf]", "pytest", "pytest-xdist", "hypothesis"))
+    return package_tests(install(ROOT / ".venv-newest", "-e", ".[fast,urdf]", "ipython", "pytest", "pytest-xdist", "hypothesis"))
 
 
 def bench(*arguments):
