@@ -4,7 +4,9 @@ Every function takes a matplotlib axes and returns the artists it drew. Importin
 transparent SVG that is the same to the byte on every run.
 """
 
+import base64
 import hashlib
+import io
 import re
 from typing import Any
 
@@ -17,7 +19,7 @@ from .model import GROUND, Model
 from .simulate import Trajectory
 from .spatial import Array
 
-GREY, BLUE, RED, GREEN, GOLD, VIOLET = "#7c828b", "#3f86c6", "#d4593b", "#2f9468", "#b58518", "#9a6cc4"
+GREY, BLUE, RED, GREEN, GOLD, VIOLET = "#7a8089", "#418bd8", "#b84a36", "#319b8f", "#c48008", "#8362a8"
 PALETTE = (BLUE, RED, GREEN, GOLD, VIOLET, GREY)
 
 STYLE = {
@@ -56,61 +58,87 @@ def plane(model: Model) -> tuple[int, int]:
     return (0, 1) if model.gravity[1] != 0 or model.gravity[2] == 0 else (0, 2)
 
 
-def skeleton(model: Model, q: Array, tips: dict[int, Array] | None = None) -> list[Array]:
-    """World lines (2, 3) from each body's joint to what it carries: its children's joints, else twice its centre of mass."""
-    world, lines = poses(model, q), []
+def skeleton(model: Model, q: Array, tips: dict[int, Array] | None = None) -> dict[int, list[Array]]:
+    """World lines (2, 3) of each body, from its joint to its children's joints; a last body ends at its tip.
+
+    The tip is `tips[i]` in body axes, else twice the centre of mass, as on a uniform rod, or the point mass itself.
+    A slider's first line is its way from the place of its joint.
+    """
+    world, lines = poses(model, q), {}
     for i, body in model.outward:
-        start = world[i].p if body.joint.kind != "prismatic" else (world[body.parent] if body.parent != GROUND else
-                                                                   body.placement).p
-        if body.joint.kind == "prismatic":
-            lines.append(np.array([start, world[i].p]))
+        com = np.asarray(body.inertia.com, dtype=float)
+        tip = (tips or {}).get(i, 2 * com if np.any(np.asarray(body.inertia.about_com)) else com)
         ends = [world[j].p for j, other in model.outward if other.parent == i and other.joint.kind != "prismatic"]
-        tip = (tips or {}).get(i, 2 * np.asarray(body.inertia.com, dtype=float))
-        for end in ends or [world[i].R @ tip + world[i].p]:
-            lines.append(np.array([world[i].p, end]))
+        lines[i] = [np.array([world[i].p, end]) for end in ends or [world[i].R @ tip + world[i].p]]
+        if body.joint.kind == "prismatic":
+            start = (world[body.parent] @ body.placement if body.parent != GROUND else body.placement).p
+            lines[i].insert(0, np.array([start, world[i].p]))
     return lines
 
 
 def mechanism(ax: Any, model: Model, q: Array, labels: bool = True, tips: dict[int, Array] | None = None,
               color: str = BLUE, alpha: float = 1.0) -> list:
-    """A mechanism at q: links, joints, centres of mass, the ground, and every +q of a one-axis joint with its arrow."""
+    """A mechanism at q in its plane: links, joints (circle, square on its slide), centres of mass and the ground.
+
+    With labels also gravity and every +q: an arc for an axis across the picture, a double arrow for one in it
+    (right-hand rule), an arrow for a slide.
+    """
     a, b = plane(model)
     lines, world = skeleton(model, q, tips), poses(model, q)
-    artists = [ax.plot(line[:, a], line[:, b], "-", color=color, lw=4, alpha=alpha, solid_capstyle="round")[0] for line in lines]
-    size = max(float(np.ptp(np.concatenate(lines)[:, [a, b]], axis=0).max()), 1e-9)
+    every = [line[:, [a, b]] for parts in lines.values() for line in parts]
+    size = np.ptp(np.concatenate(every), axis=0).max() or 1.0
+    middle = np.mean([np.max(np.concatenate(every), axis=0), np.min(np.concatenate(every), axis=0)], axis=0)
+    ax.update_datalim([middle - 0.35 * size, middle + 0.35 * size])     # what is narrow gets room on both sides
+    artists = [ax.plot(*line.T, "-", color=color, lw=4, alpha=alpha, solid_capstyle="round")[0] for line in every]
     for i, body in model.outward:
-        x, y = world[i].p[[a, b]]
-        marker = {"revolute": "o", "prismatic": "s"}.get(body.joint.kind, "D")
-        artists += ax.plot(x, y, marker, ms=8, mfc="none", mec=color, mew=2, alpha=alpha)
+        along = _joint_axis(model, world, i)[[a, b]]
+        shape = {"revolute": "o", "prismatic": (4, 0, 45 + np.degrees(np.arctan2(*along[::-1])))}.get(body.joint.kind, "D")
+        artists += ax.plot(*world[i].p[[a, b]], marker=shape, ms=11 if body.joint.kind == "prismatic" else 8, mfc="none",
+                           mec=color, mew=2, alpha=alpha)
         if body.inertia.mass:
-            c = world[i].R @ body.inertia.com + world[i].p
-            artists += ax.plot(c[a], c[b], "+", ms=7, color=RED, alpha=alpha)
+            com = world[i].R @ body.inertia.com + world[i].p
+            artists += ax.plot(*com[[a, b]], "o", ms=5, color=RED, alpha=alpha)
         if labels:
-            artists += _positive_q(ax, model, world, i, size, (a, b))
-        if body.parent == GROUND and body.joint.kind != "free":
-            artists += ground(ax, body.placement.p[[a, b]], 0.12 * size)
+            artists += _positive_q(ax, model, world, i, size)
+        if body.parent == GROUND and body.joint.kind not in ("free", "planar"):
+            hangs = body.joint.kind == "revolute" and lines[i][0][1, b] < lines[i][0][0, b] - 0.2 * size
+            artists += ground(ax, body.placement.p[[a, b]], 0.12 * size, above=hangs)
     ax.set_aspect("equal")
     ax.set(xlabel="x [m]", ylabel=f"{'xyz'[b]} [m]")
-    return artists
+    return artists + (gravity_mark(ax, model) if labels else [])
 
 
-def _positive_q(ax: Any, model: Model, world: list, i: int, size: float, axes: tuple[int, int]) -> list:
-    body, (a, b) = model.bodies[i], axes
-    R = (world[body.parent].R if body.parent != GROUND else np.eye(3)) @ body.placement.R
-    x, y = world[i].p[[a, b]]
-    name = f"$q_{{{model.slice_v(i).start + 1}}}$"
-    if body.joint.kind == "prismatic":
-        return arrow(ax, (x, y), (R @ body.joint.axis)[[a, b]] * 0.22 * size, GREEN, f"+{name}")
-    if body.joint.kind == "revolute":
-        normal = np.cross(np.eye(3)[a], np.eye(3)[b])
-        return angle_mark(ax, (x, y), 0.16 * size, np.sign(normal @ R @ body.joint.axis) or 1.0, f"+{name}")
-    return []
+def _joint_axis(model: Model, world: list, i: int) -> Array:
+    """The joint's axis (3,) in the world."""
+    body = model.bodies[i]
+    return (world[body.parent].R if body.parent != GROUND else np.eye(3)) @ body.placement.R @ body.joint.axis
+
+
+def _positive_q(ax: Any, model: Model, world: list, i: int, size: float) -> list:
+    kind, name, (a, b) = model.bodies[i].joint.kind, f"+$q_{{{model.slice_v(i).start + 1}}}$", plane(model)
+    at, axis = world[i].p[[a, b]], _joint_axis(model, world, i)
+    across = np.cross(np.eye(3)[a], np.eye(3)[b]) @ axis
+    if kind == "revolute" and abs(across) > 0.5:
+        return angle_mark(ax, at, 0.16 * size, np.sign(across), name)
+    if kind == "revolute":
+        return arrow(ax, at, axis[[a, b]] * 0.17 * size) + arrow(ax, at, axis[[a, b]] * 0.22 * size, label=name)
+    return arrow(ax, at, axis[[a, b]] * 0.22 * size, label=name) if kind == "prismatic" else []
+
+
+def gravity_mark(ax: Any, model: Model) -> list:
+    """The direction of the free fall, beside the upper right corner; nothing without gravity in the picture."""
+    g = np.asarray(model.gravity, dtype=float)[list(plane(model))]
+    if not g.any():
+        return []
+    return [ax.annotate("$g$", (1.1, 0.8), xycoords="axes fraction", xytext=-30 * g / np.linalg.norm(g), ha="center",
+                        va="center", textcoords="offset points", arrowprops=dict(arrowstyle="-|>", color=GREY))]
 
 
 def arrow(ax: Any, at: Array, along: Array, color: str = GREEN, label: str = "") -> list:
     """An arrow from `at` by the vector `along`, named at its tip."""
     tip = np.asarray(at) + along
-    return [*ax.plot(*tip, ",", alpha=0), ax.annotate("", tip, at, arrowprops=dict(arrowstyle="-|>", color=color, lw=1.8, shrinkA=0, shrinkB=0)),
+    head = dict(arrowstyle="-|>", color=color, lw=1.8, shrinkA=0, shrinkB=0)
+    return [*ax.plot(*tip, ",", alpha=0), ax.annotate("", tip, at, arrowprops=head),       # the point makes room for the tip
             ax.annotate(label, tip, xytext=(4, 4), textcoords="offset points", color=color)]
 
 
@@ -123,12 +151,13 @@ def angle_mark(ax: Any, at: Array, radius: float, sense: float = 1.0, label: str
             ax.annotate(label, (x[12], y[12]), xytext=(4, 2), textcoords="offset points", color=GREEN)]
 
 
-def ground(ax: Any, at: Array, width: float) -> list:
-    """The hatched ground under a joint."""
+def ground(ax: Any, at: Array, width: float, above: bool = False) -> list:
+    """The hatched ground under a joint, or above one that hangs."""
     x, y = at
-    strokes = [ax.plot([x + s * width, x + (s - 0.35) * width], [y - 0.5 * width, y - 0.85 * width], color=GREY, lw=1)[0]
-               for s in (-0.6, -0.2, 0.2, 0.6, 1.0)]
-    return [*strokes, *ax.plot([x - width, x + width], [y - 0.5 * width] * 2, color=GREY, lw=1.5)]
+    side = -1 if above else 1
+    strokes = [ax.plot([x + s * width, x + (s - 0.35) * width], [y - side * 0.5 * width, y - side * 0.85 * width],
+                       color=GREY, lw=1)[0] for s in (-0.6, -0.2, 0.2, 0.6, 1.0)]
+    return [*strokes, *ax.plot([x - width, x + width], [y - side * 0.5 * width] * 2, color=GREY, lw=1.5)]
 
 
 def energies(ax: Any, trajectory: Trajectory) -> list:
@@ -159,10 +188,11 @@ def animate(model: Model, trajectory: Trajectory, frames: int = 20, tips: dict[i
 
     a, b = plane(model)
     picks = np.linspace(0, len(trajectory.t) - 1, frames).astype(int)
-    points = np.concatenate([line[:, [a, b]] for k in picks for line in skeleton(model, trajectory.q[k], tips)])
+    skeletons = [skeleton(model, trajectory.q[k], tips).values() for k in picks]
+    points = np.concatenate([line[:, [a, b]] for bodies in skeletons for lines in bodies for line in lines])
     low, high = points.min(axis=0), points.max(axis=0)
     margin = 0.1 * max(high - low)
-    fig, ax = plt.subplots(figsize=(3.6, 3.0), dpi=72)
+    fig, ax = plt.subplots(figsize=(4.2, 3.4), dpi=80)
 
     def draw_frame(k: int) -> list:
         ax.clear()
@@ -171,14 +201,26 @@ def animate(model: Model, trajectory: Trajectory, frames: int = 20, tips: dict[i
                title=f"t = {trajectory.t[k]:.2f} s")
         return artists
 
+    draw_frame(picks[0])
+    fig.canvas.draw()
+    fig.set_layout_engine("none")           # every frame in the layout of the first
     animation = FuncAnimation(fig, draw_frame, frames=picks, interval=1000 * (trajectory.t[-1] - trajectory.t[0]) / frames)
     with matplotlib.rc_context({"savefig.transparent": False, "savefig.facecolor": "white"}):
         html = animation.to_jshtml(default_mode="once", embed_frames=True)
     plt.close(fig)
+    html = re.sub(r'base64,([^"]+)"', lambda frame: f'base64,{_smaller(frame[1])}"', html)
     html = re.sub(r'<link rel="stylesheet"\s+href="https?://[^>]*>', "", html)
     html = re.sub(r'<i class="fa fa-([a-z -]+)"></i>', lambda icon: BUTTONS[icon[1]], html)
     html = re.sub(r"[0-9a-f]{32}", "PLAYER", html).replace("<img ", f'<img alt="{model.name} in motion" ')
     return HTML(html.replace("PLAYER", hashlib.sha256(html.encode()).hexdigest()[:8]))      # one name for each player
+
+
+def _smaller(frame: str) -> str:
+    """A PNG in base64, in 32 colours."""
+    from PIL import Image
+    picture, file = Image.open(io.BytesIO(base64.b64decode(frame.replace("\\\n", "")))), io.BytesIO()
+    picture.convert("RGB").quantize(32).save(file, "png", optimize=True)
+    return base64.b64encode(file.getvalue()).decode()
 
 
 def still(ax: Any, model: Model, trajectory: Trajectory, frames: int = 6, tips: dict[int, Array] | None = None) -> list:
