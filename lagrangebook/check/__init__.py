@@ -1,0 +1,42 @@
+"""Comparing answers. An answer is plain data; nothing of a student's is evaluated, unpickled, sympified or simplified.
+
+    check("energy-3", answer)                    a student's own check, from the package's data          -> Verdict
+    plain(value)                                 any Python or SymPy value as plain data; never raises
+    answer(question, value, space, seed)         the same, for this question: a function is called on its hidden inputs
+    key(question, space, seed)                   the question with "reference", "inputs" and each mistake's "data" filled in
+    compare(question, reference, answer, seed)   plain data against plain data                           -> Verdict
+    digest(key)                                  what a student may hold of a key: values at random points, salted buckets
+
+`space` is the namespace that the instructor's own notebook leaves behind (for `answer`, its setup cells alone are enough);
+`key` and `answer` evaluate the instructor's code in it. `compare` reads question["mistakes"][i]["data"]
+and the "message" beside it, so give it the key. The seed chooses random points and hidden inputs: one and the same for `key`,
+`answer` and `compare`.
+
+Plain data (what JSON holds, no more):
+
+    null, true, 1.5, "text", [..]           nested lists are vectors and matrices
+    {"expr": tree}                          tree: ["num", "1/3"] | ["sym", "qd1"] | [op, tree, ...], the ops of `trees.OPERATIONS`
+    {"matrix": [[tree, ..], ..]}            {"eq": [tree, tree]}
+    {"trajectory": {"t": [..], "q": [[..], ..], "qd": [[..], ..]}}
+    {"outputs": [data, ..], "modified": false}      a function's, one for each tuple of inputs
+    {"nonfinite": "nan"}   {"error": "TypeError: .."}   {"other": "a type"}   {"large": "why"}      what no answer can be
+
+Question metadata beyond question, kind, points and mistakes (all optional):
+
+    accelerations   equation: names of the unknowns, ["qdd1", "qdd2"]; without them `forces`, ["tau1"], are solved for
+    multipliers     equation: names of λ, eliminated first
+    aliases         {"other name": "name"} of symbols
+    domain          {"name": [low, high]} for the random points; else ±[0.3, 1.7], positive where the reference declares it so
+    tolerance       relative; else 0.5 %, less where a named mistake is nearer, exact for integers; symbols and functions 1e-6
+    unit            of a number, for the messages
+    inputs          function: code of one tuple of arguments, with the names of `space` and `rng` (a numpy Generator)
+    calls           function: how many tuples (5)
+    property        function: "coriolis" (any C with the right C q̇ and C + Cᵀ), "multipliers" (q̈, λ: any λ with the right Jᵀλ)
+    rates           function with "coriolis": the position of q̇ among its arguments; else where a parameter is called qd
+    jacobian        function with "multipliers": code of a function of the same arguments that returns J
+    mistakes        [{"code", "message", "credit": 0.5}]: credit is the share of the points given for it (0)
+"""
+
+from .verdict import Verdict
+
+__all__ = ["Verdict"]
