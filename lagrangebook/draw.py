@@ -86,7 +86,7 @@ def mechanism(ax: Any, model: Model, q: Array, labels: bool = True, tips: dict[i
     (right-hand rule), an arrow for a slide.
     """
     a, b = plane(model)
-    lines, world = skeleton(model, q, tips), poses(model, q)
+    lines, world, rest = skeleton(model, q, tips), poses(model, q), skeleton(model, model.zero, tips)
     every = [line[:, [a, b]] for parts in lines.values() for line in parts]
     size = np.ptp(np.concatenate(every), axis=0).max() or 1.0
     middle = np.mean([np.max(np.concatenate(every), axis=0), np.min(np.concatenate(every), axis=0)], axis=0)
@@ -102,10 +102,11 @@ def mechanism(ax: Any, model: Model, q: Array, labels: bool = True, tips: dict[i
             com = world[i].R @ body.inertia.com + world[i].p
             artists += ax.plot(*com[[a, b]], "o", ms=5, color=RED, alpha=alpha)
         if labels:
-            artists += _positive_q(ax, model, world, i, size)
+            artists += _positive_q(ax, model, world, i, size, lines[i][0][:, [a, b]])
         if body.parent == GROUND and body.joint.kind not in ("free", "planar"):
-            hangs = body.joint.kind == "revolute" and lines[i][0][1, b] < lines[i][0][0, b] - 0.2 * size
-            artists += ground(ax, body.placement.p[[a, b]], 0.12 * size, above=hangs)
+            width = 0.1 * (np.ptp(np.concatenate(sum(rest.values(), [])), axis=0).max() or 1.0)
+            hangs = body.joint.kind == "revolute" and np.diff(rest[i][0][:, b]) < -2 * width
+            artists += ground(ax, body.placement.p[[a, b]], width, above=hangs)
     ax.set_aspect("equal")
     ax.set(xlabel="x [m]", ylabel=f"{'xyz'[b]} [m]")
     return artists + (gravity_mark(ax, model) if labels else [])
@@ -117,14 +118,16 @@ def _joint_axis(model: Model, world: list, i: int) -> Array:
     return (world[body.parent].R if body.parent != GROUND else np.eye(3)) @ body.placement.R @ body.joint.axis
 
 
-def _positive_q(ax: Any, model: Model, world: list, i: int, size: float) -> list:
+def _positive_q(ax: Any, model: Model, world: list, i: int, size: float, link: Array) -> list:
     kind, name, (a, b) = model.bodies[i].joint.kind, f"+$q_{{{model.slice_v(i).start + 1}}}$", plane(model)
     at, axis = world[i].p[[a, b]], _joint_axis(model, world, i)
     across = np.cross(np.eye(3)[a], np.eye(3)[b]) @ axis
     if kind == "revolute" and abs(across) > 0.5:
-        return angle_mark(ax, at, 0.16 * size, np.sign(across), name)
+        ahead = np.arctan2(*np.diff(link, axis=0)[0][::-1]) + 0.3 * np.sign(across)     # from the link onward
+        return angle_mark(ax, at, 0.16 * size, np.sign(across), name, ahead)
     if kind == "revolute":
-        return arrow(ax, at, 0.17 * size * axis[[a, b]]) + arrow(ax, at, axis[[a, b]] * 0.22 * size, label=name)
+        near, far = 0.17 * size * axis[[a, b]], 0.22 * size * axis[[a, b]]
+        return arrow(ax, at, near) + arrow(ax, at, far, label=name)
     return arrow(ax, at, axis[[a, b]] * 0.22 * size, label=name) if kind == "prismatic" else []
 
 
@@ -155,7 +158,8 @@ def angle_mark(ax: Any, at: Array, radius: float, sense: float = 1.0, label: str
     head = dict(arrowstyle="-|>", color=GREEN, lw=1.5)
     return [*ax.plot(x, y, "-", color=GREEN, lw=1.5),
             ax.annotate("", (x[-1], y[-1]), (x[-3], y[-3]), arrowprops=head),
-            ax.annotate(label, (x[12], y[12]), xytext=(4, 2), textcoords="offset points", color=GREEN)]
+            ax.annotate(label, (x[12], y[12]), xytext=13 * np.array([np.cos(angles[12]), np.sin(angles[12])]),
+                        textcoords="offset points", ha="center", va="center", color=GREEN)]
 
 
 def ground(ax: Any, at: Array, width: float, above: bool = False) -> list:
