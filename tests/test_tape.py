@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from lagrangebook.control import impedance
 from lagrangebook.forward import aba
 from lagrangebook.identify import regressor
 from lagrangebook.inertia import Inertia
@@ -331,3 +332,26 @@ def test_the_regressor_of_the_reference_arms():
         for state in case["states"][:5]:
             tau = regressor(model, state["q"], state["qd"], state["qdd"]) @ data["parameters"]
             assert_allclose(tau, state["tau_rnea"], atol=1e-9 * (1 + np.max(np.abs(tau))))
+
+
+# -- any function, recorded and replayed -------------------------------------------------------------------
+
+def test_a_recorded_feedback_law_replays_as_the_law_itself():
+    arm, rng = two_link(), np.random.default_rng(5)
+    law = impedance(arm, "forearm", (0.4, 0, 0), (0.5, 0.3, 0), np.diag([400.0, 300.0, 0]), np.diag([60.0, 40.0, 0]))
+    tape = record(lambda q, qd: law(0.0, q, qd), 2, 2)
+    for q, qd in rng.normal(size=(20, 2, 2)):
+        assert_allclose(tape.replay(q, qd), law(0.0, q, qd), rtol=1e-12, atol=1e-11)
+
+
+def test_a_replay_refuses_what_is_no_number():
+    tape = record(lambda x: 1 / x, 1)
+    assert_allclose(tape.replay([4.0]), [0.25])
+    with pytest.raises(ValueError, match="not finite"):
+        tape.replay([0.0])
+    with pytest.raises(ValueError, match="recorded with"):
+        tape.replay([1.0, 2.0])
+    matrix = record(lambda a: solve(np.array([[a[0], a[1]], [a[1], a[0]]]), np.array([1.0, 0.0])), 2)
+    assert_allclose(matrix.replay([2.0, 1.0]), [2 / 3, -1 / 3])
+    with pytest.raises(ValueError, match="not finite"):
+        matrix.replay([1.0, 1.0])

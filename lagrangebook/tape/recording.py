@@ -173,6 +173,7 @@ class Tape:
         self.guards: dict[int, Node] = {}
         self.outputs: list[Node] = []
         self.shape: tuple[int, ...] = ()
+        self._kernel: Callable | None = None
 
     def make(self, op: str, args: tuple) -> Node:
         """The node of an operation, one for each distinct expression."""
@@ -200,6 +201,28 @@ class Tape:
                 needed.add(node.index)
                 stack += [a for a in node.args if isinstance(a, Node)]
         return [node for node in self.table.values() if node.index in needed and node.op not in ("const", "input")]
+
+    def replay(self, *arrays: Array) -> Array:
+        """The recorded function at other numbers, one state at a time; like the original, but many times faster.
+
+        ValueError for arrays of another size or a result that is not finite; LinAlgError where a recorded algorithm
+        guards a number, such as the inertia that a joint has to move, and the number is not positive.
+        """
+        rows = [np.asarray(array, dtype=float).ravel() for array in arrays]
+        if [len(row) for row in rows] != [len(row) for row in self.inputs]:
+            raise ValueError(f"got {[len(row) for row in rows]} numbers; recorded with {[len(row) for row in self.inputs]}")
+        if self._kernel is None:
+            self._kernel = python_function(self)
+        try:
+            result = np.array(self._kernel(*(row.tolist() for row in rows)))
+        except (ZeroDivisionError, OverflowError) as error:
+            raise ValueError(f"the recorded function is not finite here: {error}") from None
+        values, pivots = result[:len(self.outputs)], result[len(self.outputs):]
+        if np.any(pivots <= 0):
+            raise np.linalg.LinAlgError("a joint has no inertia to move, or a quaternion is off its sphere")
+        if not np.isfinite(values).all():
+            raise ValueError("the recorded function is not finite here")
+        return values.reshape(self.shape)
 
     @property
     def operations(self) -> int:
