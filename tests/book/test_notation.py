@@ -5,8 +5,11 @@ import pytest
 from book_equations import equation
 from numpy.testing import assert_allclose
 
+from lagrangebook.identify import regressor
 from lagrangebook.kinematics import kinetic_energy, point_bias, point_jacobian, potential_energy
-from lagrangebook.mechanisms import two_link
+from lagrangebook.mass_matrix import crba
+from lagrangebook.mechanisms import rp_arm, two_link, vertical_mass
+from lagrangebook.model import GROUND
 from lagrangebook.standard_form import of_model
 
 
@@ -45,3 +48,35 @@ def test_the_block_system_keeps_a_point_where_it_is_and_pushes_as_a_hand_would(r
         s = along @ form.M @ (free - special) / (along @ form.M @ along)
         assert_allclose(qdd, special + s * along, atol=1e-8)
         assert_allclose(form.M @ qdd + form.h - tau, J.T @ lam, atol=1e-8)
+
+
+# -- rows of the table without an equation of their own ------------------------------------------------------------
+
+
+def test_the_ground_is_the_only_parent_that_is_no_body_and_parents_come_first():
+    for model in (two_link(), rp_arm()):
+        assert model.bodies[0].parent == GROUND == -1
+        assert all(-1 < body.parent < i for i, body in enumerate(model.bodies) if i)
+
+
+def test_a_positive_normal_impulse_opens_a_closing_gap(m=2.0, fall=-3.0, e=0.25):
+    """Newton's restitution sends the mass back at e times its speed, for which p_N = m (1 + e) |v| is positive."""
+    p_N = m * (1 + e) * -fall
+    J = point_jacobian(vertical_mass(m=m), [0.0], "mass", (0, 0, 0))[1:2]
+    after = fall + np.linalg.solve(crba(vertical_mass(m=m), [0.0]), J.T @ [p_N])
+    assert p_N > 0 and J @ after > 0
+    assert_allclose(after, -e * fall)
+
+
+def test_ten_numbers_per_body_give_the_power(rng, eps=1e-6):
+    """(Y π)·q̇ = dE/dt, with m, m c and the tensor about the body's origin written down by hand for two rods."""
+    pi = []
+    for m, length in ((3.0, 0.5), (2.0, 0.4)):
+        pi += [m, m * length / 2, 0, 0, 0, 0, m * length**2 / 3, 0, 0, m * length**2 / 3]
+    arm = two_link()
+    for q, qd, qdd in rng.normal(size=(10, 3, 2)):
+        def energy(t, q=q, qd=qd, qdd=qdd):
+            q_t, qd_t = q + qd * t + qdd * t**2 / 2, qd + qdd * t
+            return kinetic_energy(arm, q_t, qd_t) + potential_energy(arm, q_t)
+        rate = (energy(eps) - energy(-eps)) / (2 * eps)
+        assert_allclose(regressor(arm, q, qd, qdd) @ pi @ qd, rate, rtol=1e-6, atol=1e-7)
