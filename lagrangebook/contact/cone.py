@@ -1,8 +1,9 @@
 """Coulomb's cone, and the one problem that accelerations, impulses and time steps all lead to.
 
-    v = W p + b       v_N ≥ 0,  p_N ≥ 0,  v_N p_N = 0        ‖p_T‖ ≤ μ p_N,  p_T opposes v_T, on the rim if v_T ≠ 0
+    v = W p + b      0 ≤ v_N ⟂ p_N ≥ 0      ‖p_T‖ ≤ μ p_N,  p_T opposes v_T, on the rim where v_T ≠ 0
 
-Rows of a contact stand together, normal first. p may be forces and v accelerations, or impulses and velocities.
+Rows of a contact stand together, normal first. p may be forces and v accelerations, or impulses and
+velocities.
 """
 
 from collections.abc import Sequence
@@ -22,12 +23,12 @@ NEGLIGIBLE = 1e-12  # a diagonal element of W this small beside the largest is n
 class Cone(NamedTuple):
     """A friction cone replaced by a pyramid; unpacks as generators, error."""
 
-    generators: Array       # (facets, 1 + d): (1, μ d_k), every force of the pyramid is a sum of them, weights ≥ 0
-    error: float            # the part of friction that is missing where it is worst: 1 − cos(π/facets); 0 in the plane
+    generators: Array       # (facets, 1 + d): (1, μ d_k); a force of the pyramid is a sum of them, weights ≥ 0
+    error: float            # the part of friction missing where it is worst: 1 − cos(π/facets); plane: 0
 
 
 def friction_cone(mu: float, facets: int = 8, d: int = 2) -> Cone:
-    """The pyramid inside Coulomb's cone: directions d_k = (cos 2πk/facets, sin 2πk/facets); ±1 in the plane, exactly.
+    """The pyramid inside Coulomb's cone, d_k = (cos 2πk/facets, sin 2πk/facets); the cone itself in the plane.
 
     mu : ≥ 0    facets : 3 or more    d : 1 or 2
     """
@@ -62,7 +63,7 @@ class ContactSolution(NamedTuple):
     """Unpacks as p, residual, status."""
 
     p: Array            # (k,) as the rows of W
-    residual: float     # largest defect of p = proj(p − v), rows scaled by W's diagonal, the largest row of b as unit
+    residual: float     # max |p − proj(p − v)|, rows scaled to a unit diagonal of W and a largest b of one
     status: str         # "solved", "none" (there is none) or "limit" (none was found; the best is shown)
 
 
@@ -82,8 +83,8 @@ def solve_contact(W: Array, b: Array, mu: Array, sizes: Sequence[int], start: Ar
     """
     problem = _problem(W, b, mu, sizes, terms)
     if facets is not None:
-        z, status = problem.by_lcp(facets)
-        return ContactSolution(problem.unit * z, 0.0 if status == "solved" else np.inf, status)
+        p, status, residual = problem.by_lcp(facets)
+        return ContactSolution(problem.unit * p, residual, status)
     if start is not None:
         start = checked("start", start, len(problem.b), "W has k rows") / problem.unit
     p, status = problem.solve(start, tolerance)
@@ -103,19 +104,18 @@ class _Problem:
     unit: Array         # (k,)
 
     def solve(self, start: Array | None, tolerance: float) -> tuple[Array, str]:
-        """(p, status): Lemke first where it is exact and cheap, Gauss–Seidel and Newton, Lemke as their last start."""
+        """(p, status): Lemke where it is exact and cheap; Gauss–Seidel and Newton; Lemke as their last start."""
         lcp = self.T.shape[1] < 2
         best, status = np.zeros(len(self.b)) if start is None else start, "limit"
         if start is None and lcp and len(self.N) + 3 * len(self.rough) <= SMALL:
-            best, status = self.by_lcp()
+            best, status, _ = self.by_lcp()
             if status == "none":
                 return best, status
         for sweeps in (0, 20, 100, 500):
             best = self.newton(self.sweep(best, sweeps), tolerance)
             if self.defect(best) <= tolerance:
                 return best, "solved"
-        other, status = self.by_lcp()
-        other = self.newton(other, tolerance)
+        other = self.newton(self.by_lcp()[0], tolerance)
         best = min(best, other, key=self.defect)
         if self.defect(best) <= tolerance:
             return best, "solved"
@@ -185,8 +185,8 @@ class _Problem:
                 break
         return p
 
-    def by_lcp(self, facets: int = 8) -> tuple[Array, str]:
-        """(p, status) by Lemke's method, friction in a pyramid (Stewart and Trinkle, 1996), exact in the plane:
+    def by_lcp(self, facets: int = 8) -> tuple[Array, str, float]:
+        """(p, status, residual of the LCP) by Lemke's method, friction in a pyramid (Stewart and Trinkle, 1996), exact in the plane:
 
             0 ≤ v_N ⟂ p_N ≥ 0      0 ≤ d_k·v_T + σ ⟂ β_k ≥ 0      0 ≤ μ p_N − Σ β ⟂ σ ≥ 0        p_T = Σ β_k d_k
 
@@ -201,12 +201,13 @@ class _Problem:
         E = np.vstack([np.zeros((m, s)), np.kron(np.eye(s), np.ones((len(D), 1)))])
         share = np.zeros((s, G.shape[1]))
         share[np.arange(s), self.rough] = self.mu[self.rough]
-        M, q = np.block([[G.T @ self.W @ G, E], [share - E.T, np.zeros((s, s))]]), np.append(G.T @ self.b, np.zeros(s))
+        M = np.block([[G.T @ self.W @ G, E], [share - E.T, np.zeros((s, s))]])
+        q = np.append(G.T @ self.b, np.zeros(s))
         for hair in (0.0, 1e-12, 1e-10):
             found = lemke(M, q + hair * (np.arange(len(q)) < G.shape[1]))
             if found.status == "solved":
-                return G @ found.z[:G.shape[1]], "solved"
-        return np.zeros(len(self.b)), "none" if found.status == "none" else "limit"
+                return G @ found.z[:G.shape[1]], "solved", max(found.residual, hair)
+        return np.zeros(len(self.b)), "none" if found.status == "none" else "limit", np.inf
 
     def hopeless(self, facets: int = 16) -> bool:
         """Does no p in pyramids around the cones give v_N ≥ 0? Then there is no solution."""
@@ -226,7 +227,8 @@ def _problem(W: Array, b: Array, mu: Array, sizes: Sequence[int], terms: Array |
     """The arguments checked and scaled."""
     W, sizes = np.asarray(W, dtype=float), np.asarray(sizes, dtype=int)
     k = len(W)
-    b, mu = checked("b", b, k, "W has k rows").astype(float), checked("mu", mu, len(sizes), "sizes has m").astype(float)
+    b = checked("b", b, k, "W has k rows").astype(float)
+    mu = checked("mu", mu, len(sizes), "sizes has m").astype(float)
     if W.shape != (k, k) or sizes.sum() != k or not set(sizes) <= {1, 2, 3} or {2, 3} <= set(sizes):
         raise ValueError(f"W has shape {W.shape}, sizes {sizes.tolist()}; wanted (k, k), k the sum of sizes, and "
                          "sizes of 1 and 2 (plane) or 1 and 3 (space)")

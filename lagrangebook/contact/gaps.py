@@ -139,8 +139,8 @@ def sphere_plane(model: Model, body: int | str, center: Array, radius: float, no
     return _contact(model, body, center, radius, body_b, Plane(n, float(offset)), mu, e, axis, lead)
 
 
-def point_curve(model: Model, body: int | str, r: Array, surface: Curve | Level, mu: float = 0.0, e: float = 0.0,
-                radius: float = 0.0, body_b: int | str = GROUND) -> Contact:
+def point_curve(model: Model, body: int | str, r: Array, surface: Curve | Level, mu: float = 0.0,
+                e: float = 0.0, radius: float = 0.0, body_b: int | str = GROUND) -> Contact:
     """The point r (or a disc about it) of a body on the free side of a curve: `surfaces.curve` or `.level`.
 
     A curve in x–y gives one tangent, n × z of body_b; a level with k = 3 two.
@@ -152,7 +152,8 @@ def point_curve(model: Model, body: int | str, r: Array, surface: Curve | Level,
 def sphere_sphere(model: Model, a: int | str, center_a: Array, radius_a: float, b: int | str, center_b: Array,
                   radius_b: float, mu: float = 0.0, e: float = 0.0) -> Contact:
     """Two balls, or two discs where the model moves in x–y; the normal points from b to a."""
-    ball = Ball(checked("center_b", center_b, 3, "a point has three coordinates"), _length("radius_b", radius_b))
+    center_b = checked("center_b", center_b, 3, "a point has three coordinates")
+    ball = Ball(center_b, _length("radius_b", radius_b))
     return _contact(model, a, center_a, radius_a, b, ball, mu, e, EZ if moves_in_plane(model) else None)
 
 
@@ -238,12 +239,13 @@ class Contacts:
         seen: dict = {}
         looks = [contact._look(seen, q, qd) for contact in self.items]
         n = self.items[0].model.n if self.items else 0
-        gap, J_N = np.array([look[0] for look in looks]), np.array([look[1][0] for look in looks])
+        gap = np.array([look[0] for look in looks])
+        J_N = np.array([look[1][0] for look in looks]).reshape(-1, n)
         J_T = np.vstack([np.zeros((0, n)), *(look[1][1:] for look in looks)])
         if qd is None:
-            return gap, J_N.reshape(-1, n), J_T, None, None
-        bias_N = np.array([look[2][0] for look in looks])
-        return gap, J_N.reshape(-1, n), J_T, bias_N, np.concatenate([np.zeros(0), *(look[2][1:] for look in looks)])
+            return gap, J_N, J_T, None, None
+        bias_N, bias_T = np.array([look[2][0] for look in looks]), [look[2][1:] for look in looks]
+        return gap, J_N, J_T, bias_N, np.concatenate([np.zeros(0), *bias_T])
 
     def gap(self, q: Array) -> Array:
         """(m,) [m]"""
