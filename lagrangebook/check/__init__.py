@@ -5,6 +5,7 @@
     answer(question, value, space, seed)         the same, for this question: a function is called on its hidden inputs
     key(question, space, seed)                   the question with "reference", "inputs" and each mistake's "data" filled in
     compare(question, reference, answer, seed)   plain data against plain data                           -> Verdict
+    variable(question)                           "answer_3", the name that holds the answer to energy-3
     digest(key)                                  what a student may hold of a key: values at random points, salted buckets
 
 `space` is the namespace that the instructor's own notebook leaves behind (for `answer`, its setup cells alone are enough);
@@ -23,20 +24,26 @@ Plain data (what JSON holds, no more):
 
 Question metadata beyond question, kind, points and mistakes (all optional):
 
-    accelerations   equation: names of the unknowns, ["qdd1", "qdd2"]; without them `forces`, ["tau1"], are solved for
+    accelerations   equation: names of the unknowns, ["qdd1", "qdd2"]; or, in inverse dynamics,
+    forces          equation: names of the unknown forces, ["tau1", "tau2"]
     multipliers     equation: names of λ, eliminated first
     aliases         {"other name": "name"} of symbols
     domain          {"name": [low, high]} for the random points; else ±[0.3, 1.7], positive where the reference declares it so
     tolerance       relative; else 0.5 %, less where a named mistake is nearer, exact for integers; symbols and functions 1e-6
     unit            of a number, for the messages
-    inputs          function: code of one tuple of arguments, with the names of `space` and `rng` (a numpy Generator)
+    inputs          function (needed there): code of one tuple of arguments, with the names of `space` and `rng`, a numpy Generator
     calls           function: how many tuples (5)
     property        function: "coriolis" (any C with the right C q̇ and C + Cᵀ), "multipliers" (q̈, λ: any λ with the right Jᵀλ)
-    rates           function with "coriolis": the position of q̇ among its arguments; else where a parameter is called qd
+    rates           function with "coriolis": the position of q̇ among its arguments; else the last
+    positive        names that are positive; else those that the reference's own symbols declare so
     jacobian        function with "multipliers": code of a function of the same arguments that returns J
     mistakes        [{"code", "message", "credit": 0.5}]: credit is the share of the points given for it (0)
 """
 
+from .compare import compare
+from .keys import answer, arguments, key, variable
+from .own import check, digest
+from .plain import outputs, plain
 from .verdict import Verdict
 
-__all__ = ["Verdict"]
+__all__ = ["Verdict", "answer", "arguments", "check", "compare", "digest", "key", "outputs", "plain", "variable"]
