@@ -430,6 +430,14 @@ class ConstrainedDynamics(Dynamics):
         """The terms of the tree."""
         return self.dynamics(q, qd, t)
 
+    def mass_matrix(self, q: Array, t: float = 0.0) -> Array:
+        """M of the tree."""
+        return self.dynamics.mass_matrix(q, t)
+
+    def inverse(self, q: Array, qd: Array, qdd: Array, t: float = 0.0) -> Array:
+        """M q̈ + h (n,) of the tree: what drives and constraints give together."""
+        return self.dynamics.inverse(q, qd, qdd, t)
+
     def solve(self, q: Array, qd: Array, tau: Array, t: float = 0.0) -> Constrained:
         """q̈, λ, rank, status under τ."""
         gamma = baumgarte(self.constraint, q, qd, self.alpha, t=t)

@@ -68,6 +68,10 @@ class Dynamics:
             return np.zeros(self.n)
         return checked("F", self.friction(qd), self.n, f"{self.name} has n = {self.n}")
 
+    def mass_matrix(self, q: Array, t: float = 0.0) -> Array:
+        """M (n, n)."""
+        return self(q, np.zeros(self.n), t).M
+
     def inverse(self, q: Array, qd: Array, qdd: Array, t: float = 0.0) -> Array:
         """Inverse dynamics: the forces τ (n,) of a motion."""
         return self(q, qd, t).forces(qdd)
@@ -111,6 +115,10 @@ class ModelDynamics(Dynamics):
         """M by `crba`, C by `coriolis`, G by `gravity`, F by the friction model."""
         qd = checked("qd", qd, self.n, f"{self.name} has n = {self.n}")
         return StandardForm(crba(self.model, q), coriolis(self.model, q, qd), gravity(self.model, q), self.F(qd), qd)
+
+    def mass_matrix(self, q: Array, t: float = 0.0) -> Array:
+        """M by `crba`."""
+        return crba(self.model, q)
 
     def inverse(self, q: Array, qd: Array, qdd: Array, t: float = 0.0) -> Array:
         """τ = rnea + F, O(n)."""

@@ -116,7 +116,7 @@ def collision(dynamics: Dynamics, q: Array, qd: Array, contacts: Any, law: Calla
     J_N, J_T = contacts.J_N(q), contacts.J_T(q)
     tangents = np.repeat(closed, len(J_T) // max(len(J_N), 1))
     mu, e = (np.broadcast_to(x, closed.shape)[closed] for x in (contacts.mu, contacts.e))
-    some = law(dynamics(q, qd, t).M, J_N[closed], J_T[tangents], qd, mu, e,
+    some = law(dynamics.mass_matrix(q, t), J_N[closed], J_T[tangents], qd, mu, e,
                J=None if constraint is None else constraint.J(q, t))
     p_N, p_T = np.zeros(len(J_N)), np.zeros(len(J_T))
     p_N[closed], p_T[tangents] = some.p_N, some.p_T

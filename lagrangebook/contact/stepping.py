@@ -51,7 +51,7 @@ def moreau_jean_step(dynamics: Dynamics, q: Array, qd: Array, dt: float, contact
     """
     constraint = getattr(dynamics, "constraint", None) if constraint is None else constraint
     q_m, t_m = dynamics.integrate(q, qd, (1 - theta) * dt), t + (1 - theta) * dt
-    M = dynamics(q_m, qd, t_m).M
+    M = dynamics.mass_matrix(q_m, t_m)
     J, b = (None, 0.0) if constraint is None else (constraint.J(q_m, t_m), constraint.rate(q_m, t_m))
     B, kept = mobility(M, J), qd if J is None else _keeping(M, J, b, qd)
 

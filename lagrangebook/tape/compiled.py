@@ -299,6 +299,10 @@ class Compiled(ModelDynamics):
         qd = np.asarray(qd, dtype=float)
         return StandardForm(self.crba(q), self.coriolis(q, qd), self.gravity(q), self.F(qd), qd)
 
+    def mass_matrix(self, q: Array, t: float = 0.0) -> Array:
+        """M by `crba`."""
+        return self.crba(q)
+
     def inverse(self, q: Array, qd: Array, qdd: Array, t: float = 0.0) -> Array:
         """τ = rnea + F."""
         return self.rnea(q, qd, qdd) + self.F(np.asarray(qd))
