@@ -157,14 +157,18 @@ class SlotineLi:
     """Adaptive tracking of Slotine and Li: a law with memory, updated once per sample.
 
         q̇_r = q̇_d + Λ e      s = q̇_r − q̇
-        τ = Y(q, q̇, q̇_r, q̈_r) π̂ + K s       dπ̂/dt = Γ Yᵀ s
+        τ = Y(q, q̇, q̇_r, q̈_r) π̂ + I_r q̈_r + K s       dπ̂/dt = Γ Yᵀ s
 
-    The tracking error converges; the estimate π̂ need not, unless the motion excites it. `estimates` keeps its history.
+    The tracking error converges; the estimate π̂ need not, unless the motion excites it. The model's rotor inertias I_r
+    are taken as known. `estimates` keeps the history of π̂.
     """
 
-    def __init__(self, model: Model, reference: Callable, Lambda: Array, K: Array, Gamma: Array, pi: Array) -> None:
+    def __init__(self, model: Model, reference: Callable, Lambda: Array, K: Array, Gamma: Array, pi: Array,
+                 Y: Callable | None = None) -> None:
         self.model, self.reference, self.Lambda, self.K, self.Gamma = model, reference, Lambda, K, Gamma
         self.pi = checked("pi", pi, 10 * model.N, "a body has ten parameters").copy()
+        self.Y = Y or (lambda q, qd, ref, acc: regressor(model, q, qd, acc, qd_ref=ref))
+        self.rotors = np.concatenate([np.full(body.joint.n, body.joint.rotor) for body in model.bodies])
         self.time: float | None = None
         self.estimates: list[tuple[float, Array]] = []
 
@@ -172,18 +176,23 @@ class SlotineLi:
         """τ at a sample; the estimate moves by the time since the last one."""
         q_d, qd_d, qdd_d = self.reference(t)
         e, ed = angle_error(self.model, q_d, q), qd_d - qd
-        ref, s = qd_d + self.Lambda * e, ed + self.Lambda * e
-        Y = regressor(self.model, q, qd, qdd_d + self.Lambda * ed, qd_ref=ref)
+        ref, acc, s = qd_d + self.Lambda * e, qdd_d + self.Lambda * ed, ed + self.Lambda * e
+        Y = self.Y(q, qd, ref, acc)
         if self.time is not None and t > self.time:
             self.pi = self.pi + (t - self.time) * self.Gamma * (Y.T @ s)
         self.time = t
         self.estimates.append((t, self.pi))
-        return Y @ self.pi + self.K * s
+        return Y @ self.pi + self.rotors * acc + self.K * s
 
 
-def slotine_li(model: Model, reference: Callable, Lambda: Array, K: Array, Gamma: Array, pi: Array) -> SlotineLi:
-    """The adaptive law; use it through `sampled`, which calls it once per sample in order of time."""
-    return SlotineLi(model, reference, Lambda, K, Gamma, pi)
+def slotine_li(model: Model, reference: Callable, Lambda: Array, K: Array, Gamma: Array, pi: Array,
+               Y: Callable | None = None) -> SlotineLi:
+    """The adaptive law; use it through `sampled`, which calls it once per sample in order of time.
+
+    Lambda [1/s], K [N m s/rad | N s/m], Gamma (10 N,) gains of adaptation, zero for parameters that are known; pi (10 N,)
+    first estimate; Y(q, q̇, q̇_r, q̈_r) -> (n, 10 N): the regressor, if there is a faster one, such as a recording's replay.
+    """
+    return SlotineLi(model, reference, Lambda, K, Gamma, pi, Y)
 
 
 # -- what a real controller adds ---------------------------------------------------------------------------
