@@ -91,6 +91,13 @@ def solve_contact(W: Array, b: Array, mu: Array, sizes: Sequence[int], start: Ar
     return ContactSolution(problem.unit * p, problem.defect(p), status)
 
 
+def coulomb_residual(W: Array, b: Array, mu: Array, sizes: Sequence[int], p: Array,
+                     terms: Array | None = None) -> float:
+    """How far p (k,) is from a solution, free of units: `residual` of a `ContactSolution`."""
+    problem = _problem(W, b, mu, sizes, terms)
+    return problem.defect(p / problem.unit)
+
+
 @dataclass(frozen=True, eq=False)
 class _Problem:
     """The problem in units that make W's diagonal and the largest b one: p = unit · (p here)."""
