@@ -33,7 +33,8 @@ Question metadata beyond question, kind, points and mistakes (all optional):
     unit            of a number, for the messages
     inputs          function (needed there): code of one tuple of arguments, with the names of `space` and `rng`, a numpy Generator
     calls           function: how many tuples (5)
-    property        function: "coriolis" (any C with the right C q̇ and C + Cᵀ), "multipliers" (q̈, λ: any λ with the right Jᵀλ)
+    property        function: "coriolis" (any C with the right C q̇ and C + Cᵀ), "factor" (any with C q̇),
+                    "multipliers" (q̈, λ in one list: any λ with the right Jᵀλ); named mistakes are looked for first
     rates           function with "coriolis": the position of q̇ among its arguments; else the last
     positive        names that are positive; else those that the reference's own symbols declare so
     jacobian        function with "multipliers": code of a function of the same arguments that returns J

@@ -98,7 +98,7 @@ def prepare(question: dict, datas: list, seed: int) -> tuple[dict, list]:
     """Points, and everybody's rows there; then the mistakes that follow from the reference itself."""
     x, lam = unknowns(question)
     systems = [residuals(data, Meter()) for data in datas]
-    every = set().union(*(symbols(tree) for system in systems for tree in system)) | {*x, *lam}
+    every = set().union({*x, *lam}, *coordinates(x), *(symbols(tree) for system in systems for tree in system))
     points, forces, rights = [], [], []
     for point in draw(question, every, POINTS * TRIES, seed):
         try:
@@ -143,11 +143,11 @@ def _generic(common: dict, trees: list, rights: list) -> list:
     """Named mistakes that can be made with any equations of motion M q̈ + h = 0."""
     lam, x = common["multipliers"], common["unknowns"]
     pairs = coordinates(x)
-    rates = {qd: 0 for _, qd in pairs if qd in common["points"][0]}
+    rates = {qd: 0 for _, qd in pairs}
     found = [(message, [_texts(rows) for rows in _rows(common, trees, Meter(), change)]) for message, change in (
         ("There are no velocity terms: where M depends on q, its change needs forces.", rates),
         ("Gravity is missing.", {"g": 0})) if set(change) <= set(common["points"][0]) and _defined(common, trees, change)]
-    if pairs and not lam and len(trees) == len(x) and all(q in common["points"][0] for q, _ in pairs):
+    if pairs and not lam and len(trees) == len(x):
         rows = [_without_half(common, trees, point, right, pairs) for point, right in zip(common["points"], rights)]
         found += [(HALF, rows)] if all(rows) else []
     return [{"message": message, "rows": rows} for message, rows in found]
@@ -168,7 +168,7 @@ def _without_half(common: dict, trees: list, point: dict, right: tuple, pairs: l
     if any(abs(columns[i][j] - columns[j][i]) > 1e-20 for i in range(n) for j in range(n)):
         return None
     at = filled(point, ())
-    qd = [at.get(name, mp().mpf(0)) for _, name in pairs]
+    qd = [at[name] for _, name in pairs]
     c = list(c)
     for i, (q, _) in enumerate(pairs):
         up, down = (linear(trees, at | {q: at[q] + step}, common["unknowns"], Meter())[0] for step in (eps, -eps))

@@ -98,13 +98,21 @@ def coriolis(output: dict, qd: list) -> dict:
     return _grid(np.column_stack([C @ qd, C + C.T]))
 
 
+def factor(output: dict, qd: list) -> dict:
+    """What every factor C of the velocity terms shares: C q̇."""
+    return _grid(np.reshape(output["entries"], output["shape"]) @ qd)
+
+
 def multipliers(output: dict, J: list) -> dict:
     """What every valid split of λ shares: q̈ and Jᵀ λ; the output is (q̈, λ)."""
     J, entries = np.array(J), output["entries"]
     return _grid(np.concatenate([entries[:J.shape[1]], J.T @ entries[J.shape[1]:]]))
 
 
-PROPERTIES = {"coriolis": coriolis, "multipliers": multipliers}
+PROPERTIES = {"coriolis": coriolis, "factor": factor, "multipliers": multipliers}
+PROPERTY_MESSAGES = {"coriolis": "C q̇ is not the velocity term of this machine.",
+                     "factor": "C q̇ is not the velocity term of this machine.",
+                     "multipliers": "q̈ or the constraint force Jᵀλ is not right."}
 
 
 def holds(common: dict, part: dict, observed: dict) -> bool:
@@ -138,15 +146,8 @@ def hint(common: dict, part: dict, observed: dict) -> str:
     right = sum(close(a, b, common["tolerance"]) for a, b in zip(observed["outputs"], part["outputs"]))
     if "property" not in common and right:
         return "Right for some inputs and wrong for others: which case is left out?"
-    if common.get("property") == "coriolis":
-        return _about_coriolis(common, part, observed)
+    if common.get("property") == "coriolis" and holds(common | {"property": "factor"}, part, observed):
+        return "C q̇ is right, but Ṁ − 2C is not skew."
+    if "property" in common:
+        return PROPERTY_MESSAGES[common["property"]]
     return "Not right: at random inputs it returns other values."
-
-
-def _about_coriolis(common: dict, part: dict, observed: dict) -> str:
-    products = []
-    for own, right, qd in zip(observed["outputs"], part["outputs"], common["context"]):
-        a, b = (coriolis(out | {"shape": right["shape"]}, qd) for out in (own, right))
-        n = len(qd)
-        products.append(all(abs(x - y) < 1e-5 * (1 + abs(y)) for x, y in zip(a["entries"][::n + 1], b["entries"][::n + 1])))
-    return "C q̇ is right, but Ṁ − 2C is not skew." if all(products) else "C q̇ is not the velocity term of this machine."

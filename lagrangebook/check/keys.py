@@ -53,7 +53,7 @@ def _context(question: dict, space: dict, seed: int) -> dict:
     if "property" not in question:
         return {}
     calls = arguments(question, space, seed)
-    if question["property"] == "coriolis":
+    if question["property"] in ("coriolis", "factor"):
         where = question.get("rates", -1)
         return {"context": [plain(np.asarray(call[where], dtype=float)) for call in calls]}
     jacobian = eval(question["jacobian"], dict(space))      # the instructor's own code
