@@ -13,6 +13,7 @@ Everything else (notes, checks, outputs) stays with the instructor. A question's
 import json
 import random
 import re
+import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -55,12 +56,28 @@ class Chapter:
     variants: dict
     files: tuple
 
-    def space(self):
-        """The namespace that the whole notebook leaves behind. Runs the instructor's code, here and now."""
-        space = {"__name__": "__main__"}
+    def space(self, chosen):
+        """(the namespace that these questions' code leaves behind, s of the slowest answer). Runs the instructor's code."""
+        space, slowest = {"__name__": "__main__"}, 0.0
+        needed = {question.id for question in self.needed(chosen)}
         for kind, source in self.code:
-            exec(compile(source, f"<{self.name} {kind}>", "exec", dont_inherit=True), space)
-        return space
+            if kind in needed or kind not in self.questions:
+                began = time.perf_counter()
+                exec(compile(source, f"<{self.name} {kind}>", "exec", dont_inherit=True), space)
+                slowest = max(slowest, (time.perf_counter() - began) * (kind in needed))
+        return space, slowest
+
+    def builds_on(self, question):
+        """Questions whose answer this question's reference uses."""
+        used = re.findall(r"\banswer_\d+\b", question.reference)
+        return [other for other in self.questions.values() if other.variable in used and other.id != question.id]
+
+    def needed(self, chosen):
+        """The questions, and those that their references build on."""
+        found = [question for question in chosen if question.chapter == self.name]
+        for question in found:
+            found += [other for other in self.builds_on(question) if other not in found]
+        return found
 
 
 def text(cell):

@@ -117,20 +117,22 @@ def environment(home, fonts):
 
 
 class Jail:
-    """One level of isolation, for one submission at a time; `slot` tells jails apart that run at the same time."""
+    """One level of isolation, for one submission at a time; `files` lie beside the notebook, `slot` tells jails apart that
+    run at the same time."""
 
-    def __init__(self, level, limits=Limits(), slot=0):
-        self.level, self.limits, self.user = level, limits, FIRST_USER + slot if os.getuid() == 0 else 0
+    def __init__(self, level, limits=Limits(), files=(), slot=0):
+        self.level, self.limits, self.files = level, limits, tuple(files)
+        self.user = FIRST_USER + slot if os.getuid() == 0 else 0
 
-    def open(self, files=()):
+    def open(self):
         """Start the runner. Its folder, where it is not the jail's own, is removed by `close`."""
         self.folder, options = None, {}
         package, front = "/book", ()
         if self.level == "bubblewrap":
-            front = bubblewrap(files)
+            front = bubblewrap(self.files)
         else:
             package, self.folder = str(PACKAGE.parent), tempfile.mkdtemp(prefix="jail-")
-            for file in files:
+            for file in self.files:
                 shutil.copy(file, self.folder)
             fonts = font_cache().parent if font_cache() and self.level == "limits" else self.folder
             options = {"cwd": self.folder, "env": environment(self.folder, fonts), "start_new_session": True}
@@ -185,24 +187,24 @@ class Jail:
                 if message:
                     yield message
 
-    def run(self, cells, names, setups=None, functions=None, seed=0, files=()):
+    def run(self, cells, names, setups=None, functions=None, seed=0):
         """The Outcome of a notebook: `cells` its code, `names` of the answers, `setups` the code of each chapter's setup
-        cells, `functions` the questions (by answer's name) that call a function, `files` what lies beside the notebook."""
+        cells, `functions` the questions (by answer's name) that call a function."""
         outcome, deadline = Outcome(), time.monotonic() + self.limits.wall + START
         job = {"cells": list(cells), "names": list(names), "setups": setups or {}, "limits": asdict(self.limits),
                "user": self.user if self.level == "bubblewrap" else 0}
         calls = {"questions": functions or {}, "seed": seed}
-        while not self.attempt(job, calls, outcome, files, deadline):
+        while not self.attempt(job, calls, outcome, deadline):
             deadline = min(deadline, time.monotonic() + self.limits.wall)
             if time.monotonic() > deadline - 1 or len(outcome.stopped) > len(cells) + len(calls['questions']):
                 outcome.errors.setdefault("notebook", "the notebook took too long; what was answered before counts")
                 return outcome
         return outcome
 
-    def attempt(self, job, calls, outcome, files, deadline):
+    def attempt(self, job, calls, outcome, deadline):
         """Run what has not been stopped before; whether it came to its end."""
         step, at, late, self_ended = None, 0, {}, False
-        self.open(files)
+        self.open()
         try:
             self.send(job | {"package": self.package, "stop": list(outcome.stopped.items())})
             for message in self.messages(deadline):
