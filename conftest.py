@@ -4,7 +4,15 @@ digit of a coordinate may differ between machines; a missing or surplus picture 
 PICTURES = ("image/svg+xml", "image/png", "image/jpeg")
 
 
-def pytest_collection_modifyitems(items):
+def pytest_addoption(parser):
+    parser.addoption("--full", action="store_true", help="run the long tests too")
+
+
+def pytest_collection_modifyitems(config, items):
+    long = [] if config.getoption("--full") else [item for item in items if item.get_closest_marker("full")]
+    if long:
+        config.hook.pytest_deselected(items=long)
+        items[:] = [item for item in items if item not in set(long)]
     for item in items:
         skipped = getattr(item.parent, "skip_compare", None)
         if skipped is not None:

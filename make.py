@@ -2,7 +2,7 @@
 
 For maintainers:
   refresh [notebooks]   execute and store normalised outputs (all notebooks without an argument)
-  test --full           test, then oldest, newest and wheel
+  test --full           test with the long tests, then oldest, newest and wheel
   oldest                the package's tests on the oldest versions that pyproject.toml allows
   newest                the package's tests on the newest versions there are
   bench                 measure against peers (Pinocchio, MuJoCo) and store bench/results.json
@@ -126,14 +126,14 @@ def counts(report):
     return total - failures - errors - skipped, failures + errors, skipped
 
 
-def stage(python, name):
-    """Run one stage; its exit status and its counts."""
+def stage(python, name, full=False):
+    """Run one stage, the package with its long tests or without; its exit status and its counts."""
     if name == "site":
         code = build(python, BUILD / "stored", "off")
         return code, (int(not code), int(bool(code)), 0)
     report = BUILD / "tests" / f"{name}.xml"
     report.unlink(missing_ok=True)
-    code = run(python, "-m", "pytest", "-q", f"--junitxml={report}", *STAGES[name])
+    code = run(python, "-m", "pytest", "-q", f"--junitxml={report}", *STAGES[name], *["--full"] * full)
     passed, failed, skipped = counts(report)
     return code, (passed, failed or int(bool(code)), skipped)
 
@@ -146,7 +146,7 @@ def test(full=False):
     for name in ("notebooks", "site", "package", "exercises", "browser"):
         print(f"\n== {name}", flush=True)
         began = time.perf_counter()
-        code, numbers = stage(python, name)
+        code, numbers = stage(python, name, full)
         rows.append((name, time.perf_counter() - began, numbers))
         codes.append(code)
     codes += [command() for command in (oldest, newest, wheel) if full]
