@@ -7,6 +7,8 @@ For maintainers:
   newest                the package's tests on the newest versions there are
   bench                 measure against peers (Pinocchio, MuJoCo) and store bench/results.json
   wheel                 build the wheel, look inside, import it
+  pyodide [folder]      the Python that runs in the pages, from Pyodide's release or from a local copy of it (a folder or
+                        the archive; PYODIDE_FOLDER is another way to name it); later builds then have live cells
 """
 
 import hashlib
@@ -93,10 +95,16 @@ def build(python, output, execute):
 
 def book():
     """Executes every notebook and builds the site into _build/html."""
-    code = build(book_python(), ROOT, "force")
+    code = pyodide() if os.environ.get("PYODIDE_FOLDER") else 0
+    code = code or build(book_python(), ROOT, "force")
     if not code:
         print(f"The book: {(BUILD / 'html' / 'index.html').as_uri()}")
     return code
+
+
+def pyodide(*folder):
+    """Puts the runtime of the live cells into _build/pyodide, whence every build of the site takes it."""
+    return run(book_python(), "book/_ext/runtime.py", *(Path(name).resolve() for name in folder))
 
 
 def refresh(*notebooks):
@@ -129,7 +137,8 @@ def counts(report):
 def stage(python, name, full=False):
     """Run one stage, the package with its long tests or without; its exit status and its counts."""
     if name == "site":
-        code = build(python, BUILD / "stored", "off")
+        code = pyodide() if os.environ.get("PYODIDE_FOLDER") else 0
+        code = code or build(python, BUILD / "stored", "off")
         return code, (int(not code), int(bool(code)), 0)
     report = BUILD / "tests" / f"{name}.xml"
     report.unlink(missing_ok=True)
@@ -201,7 +210,7 @@ def wheel():
 
 
 def main(name="", *arguments):
-    commands = {f.__name__: f for f in (book, test, refresh, oldest, newest, bench, wheel)}
+    commands = {f.__name__: f for f in (book, test, refresh, oldest, newest, bench, wheel, pyodide)}
     if name not in commands:
         sys.exit(__doc__)
     if not (3, 11) <= sys.version_info[:2] <= (3, 13):
