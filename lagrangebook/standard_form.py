@@ -229,3 +229,60 @@ def of_lagrangian(L: Any, q: Any, qd: Any, parameters: Mapping | None = None, t:
     terms = {"M": M, "C": christoffel(M, x, xd), "G": sympy.Matrix([U.diff(s) for s in x]), "rest": rest,
              "K": (xd.T * M * xd)[0] / 2, "U": -L0, "power": -L.diff(time)}
     return LagrangianDynamics(len(q), len(q), name, friction, terms, (*x, *xd, time))
+
+
+# -- properties of the terms, as numbers that should vanish or be positive -------------------------------------
+
+def asymmetry(M: Array) -> float:
+    """max |M − Mᵀ| / max |M|; zero for a mass matrix, because it comes from an energy."""
+    M = np.asarray(M, dtype=float)
+    return float(np.max(np.abs(M - M.T), initial=0.0) / np.max(np.abs(M), initial=1e-300))
+
+
+@dataclass(frozen=True, eq=False)
+class Definiteness:
+    """Is ½ q̇ᵀ M q̇ > 0 for every q̇ ≠ 0, and where is it least?"""
+
+    smallest: float         # the smallest eigenvalue of M with every diagonal entry scaled to one
+    motion: Array           # (n,) the velocity that moves least mass, largest entry one
+    definite: bool
+
+
+def definiteness(M: Array, tolerance: float = 1e-12) -> Definiteness:
+    """Positive definiteness of M, free of units: by D M D with D = diag(M)^(-1/2).
+
+    M is definite unless some motion moves no mass: a massless last link, a mass on its own axis, coordinates that are
+    themselves singular. `motion` names it. A diagonal entry that is not positive is such a motion by itself.
+    """
+    M = np.asarray(M, dtype=float)
+    if M.ndim != 2 or M.shape[0] != M.shape[1] or not np.isfinite(M).all():
+        raise ValueError(f"M must be square and finite; got shape {M.shape}")
+    diagonal = M.diagonal()
+    if not len(M):
+        return Definiteness(np.inf, diagonal, True)
+    if np.min(diagonal) <= 0:
+        return Definiteness(float(min(np.min(diagonal), 0.0)), np.eye(len(M))[np.argmin(diagonal)], False)
+    scale = 1 / np.sqrt(diagonal)
+    values, vectors = np.linalg.eigh(scale[:, None] * (M + M.T) / 2 * scale)
+    motion = scale * vectors[:, 0]
+    return Definiteness(float(values[0]), motion / motion[np.argmax(np.abs(motion))], bool(values[0] > tolerance))
+
+
+def mass_rate(dynamics: Dynamics, q: Array, qd: Array, eps: float = 1e-6) -> Array:
+    """Ṁ (n, n) along q̇, by a central difference."""
+    ahead, behind = (dynamics.mass_matrix(dynamics.integrate(q, qd, step)) for step in (eps, -eps))
+    return (ahead - behind) / (2 * eps)
+
+
+def skew_defect(dynamics: Dynamics, q: Array, qd: Array, C: Array | None = None) -> Array:
+    """N + Nᵀ of N = Ṁ − 2C (n, n): zero for a skew choice of C, such as Christoffel's; C None: that of the form.
+
+    The difference in Ṁ leaves some 1e-9 of M. What holds for every factor of C q̇ is q̇ᵀ N q̇ = 0 alone, see `passivity_defect`.
+    """
+    N = mass_rate(dynamics, q, qd) - 2 * (dynamics(q, qd).C if C is None else C)
+    return N + N.T
+
+
+def passivity_defect(dynamics: Dynamics, q: Array, qd: Array, C: Array | None = None) -> float:
+    """q̇ᵀ (Ṁ − 2C) q̇ [W]: zero for every C of the right product, so that dK/dt = q̇ᵀ(τ − G − F)."""
+    return float(np.asarray(qd) @ skew_defect(dynamics, q, qd, C) @ np.asarray(qd)) / 2

@@ -12,6 +12,7 @@ from lagrangebook.mechanisms import puma560, two_link
 from lagrangebook.model import Joint
 from lagrangebook.simulate import simulate
 from lagrangebook.standard_form import of_model
+from lagrangebook.tape import compiled
 from reference import fault, load, model_of
 
 
@@ -145,3 +146,21 @@ def test_T01_only_continuous_joints_are_wrapped():
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("case", [c for c in load("open_6_standard_form")["cases"] if c["id"].startswith("computed_torque")],
+                         ids=lambda case: case["id"])
+def test_the_published_decay_of_computed_torque(case):
+    """First torque, then error and its rate along the simulated motion, on the compiled model."""
+    model, w = model_of(case["model"]), np.array(case["omega"])
+    A, om, ph = (np.array(case[k]) for k in ("A", "om", "ph"))
+    reference = lambda t: (A * np.sin(om * t + ph), A * om * np.cos(om * t + ph), -A * om**2 * np.sin(om * t + ph))
+    arm = compiled(model)
+    law = computed_torque(arm, reference, w**2, 2 * w)
+    q0, qd0 = np.array(case["q0"]), np.array(case["qd0"])
+    assert_allclose(law(0.0, q0, qd0), case["tau0"], rtol=1e-9, atol=1e-9)
+    run = simulate(arm, q0, qd0, np.array(case["t"]), tau=law, method="DOP853")
+    error = np.array([reference(t)[0] - q for t, q in zip(run.t, run.q)])
+    rate = np.array([reference(t)[1] - qd for t, qd in zip(run.t, run.qd)])
+    assert_allclose(error, case["e"], atol=1e-7)
+    assert_allclose(rate, case["edot"], atol=1e-6)

@@ -7,13 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from random_models import any_tree
-from reference import assert_close, fault, load
+from reference import assert_close, fault, load, model_of
 
 from lagrangebook.kinematics import kinetic_energy, potential_energy
 from lagrangebook.lagrange import coordinates
 from lagrangebook.mechanisms import cart_pole, rp_arm, stance_leg, two_link
 from lagrangebook.newton_euler import rnea
-from lagrangebook.standard_form import StandardForm, of_lagrangian, of_model
+from lagrangebook.standard_form import (StandardForm, asymmetry, definiteness, mass_rate, of_lagrangian, of_model, passivity_defect,
+                                        skew_defect)
 
 few = settings(max_examples=25, deadline=None, derandomize=True)
 seeds = st.integers(0, 2**32 - 1)
@@ -177,3 +178,71 @@ def test_a_singular_mass_matrix_is_refused_and_not_solved():
     q, qd, _ = coordinates("q", 2)
     with pytest.raises(np.linalg.LinAlgError):
         of_lagrangian((qd[0] + qd[1])**2 / 2, q, qd).accelerations([0, 0], [0, 0], [1, 1])
+
+
+# -- the properties ----------------------------------------------------------------------------------------
+
+@few
+@given(seeds)
+def test_every_tree_has_a_symmetric_definite_M_and_a_skew_rate(seed):
+    """Random trees with every kind of joint."""
+    rng = np.random.default_rng(seed)
+    model, q, qd, *_ = any_tree(rng)
+    arm = of_model(model)
+    M = arm.mass_matrix(q)
+    assert asymmetry(M) < 1e-12 and definiteness(M).definite
+    size = 1e-6 * np.max(np.abs(M), initial=0.0) * (1 + qd @ qd)
+    assert np.all(np.abs(skew_defect(arm, q, qd)) <= size)
+    assert abs(passivity_defect(arm, q, qd)) <= size * (1 + qd @ qd)
+
+
+def test_another_factor_of_the_same_product_is_passive_but_not_skew():
+    q, qd, h = np.array([0.3, 0.7]), np.array([1.2, -0.8]), 2.0 * 0.5 * 0.2 * np.sin(0.7)
+    other = np.array([[-2 * h * qd[1], -h * qd[1]], [h * qd[0], 0]])
+    arm = of_model(two_link())
+    assert_allclose(other @ qd, arm(q, qd).C @ qd, rtol=1e-12)
+    assert_allclose(skew_defect(arm, q, qd, other), [[4 * h * qd[1], -2 * h * qd[0]], [-2 * h * qd[0], 0]], atol=1e-8)
+    assert abs(passivity_defect(arm, q, qd, other)) < 1e-8
+
+
+def test_a_wrong_product_is_not_passive():
+    """Half of the velocity terms dropped: the power that appears is that of the other half."""
+    q, qd, arm = np.array([0.3, 0.7]), np.array([1.2, -0.8]), of_model(two_link())
+    C = arm(q, qd).C
+    assert_allclose(passivity_defect(arm, q, qd, C / 2), qd @ C @ qd, rtol=1e-6)
+
+
+def test_the_exceptions_to_definiteness_name_the_motion_that_moves_no_mass():
+    """Two links whose last has no mass; a point mass on its own axis; Euler angles at their singularity (claim 002-22)."""
+    massless = definiteness([[1 / 3, 0], [0, 0]])
+    assert not massless.definite and np.allclose(massless.motion, [0, 1])
+    folded = definiteness([[1.0, 1.0], [1.0, 1.0]])         # only q1 + q2 moves the mass
+    assert not folded.definite and np.allclose(abs(folded.motion), [1, 1]) and folded.motion[0] * folded.motion[1] < 0
+    A, B, C = 0.3, 0.5, 0.7                                   # yaw and roll are one turn where pitch is a right angle
+
+    def euler(pitch):
+        s, c = np.sin(pitch), np.cos(pitch)
+        rates = np.array([[-s, 0, 1], [0, 1, 0], [c, 0, 0]])          # roll 0: body rates of (yaw, pitch, roll)
+        return rates.T @ np.diag([A, B, C]) @ rates
+    assert definiteness(euler(0.4)).definite and not definiteness(euler(np.pi / 2)).definite
+    assert_allclose(np.linalg.det(euler(0.4)), A * B * C * np.cos(0.4)**2, rtol=1e-12)
+
+
+def test_definiteness_does_not_depend_on_units():
+    M = of_model(two_link()).mass_matrix([0.3, 0.7])
+    scale = np.diag([1e-6, 1e3])
+    assert_allclose(definiteness(scale @ M @ scale).smallest, definiteness(M).smallest, rtol=1e-9)
+    with pytest.raises(ValueError, match="square and finite"):
+        definiteness([[1.0, np.nan], [0.0, 1.0]])
+
+
+@pytest.mark.parametrize("case", [c for c in load("open_6_standard_form")["cases"] if c["id"].startswith("christoffel")],
+                         ids=lambda case: case["id"])
+def test_the_published_christoffel_matrices(case):
+    """Christoffel's C, Ṁ and C q̇ of four mechanisms, five states each."""
+    model = model_of(case["model"])
+    for state in case["states"]:
+        q, qd = np.array(state["q"]), np.array(state["qd"])
+        assert_close(of_model(model)(q, qd).C, state["C"], 1e-11)
+        assert_close(of_model(model)(q, qd).C @ qd, state["Cqd"], 1e-11)
+        assert_close(mass_rate(of_model(model), q, qd), state["Mdot"], 1e-6)
