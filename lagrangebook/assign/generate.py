@@ -111,7 +111,7 @@ def notebooks(title, chosen, chapters, limits, self_check):
 
 
 def keyed(chosen, chapters, seed):
-    """(the questions with references and mistakes as data, s of the slowest answer). Runs the instructor's notebooks."""
+    """(the questions with references and mistakes as data, CPU s of the slowest answer). Runs the instructor's notebooks."""
     own = {name: chapters[name].space(chosen) for name in dict.fromkeys(question.chapter for question in chosen)}
     spaces, slowest, keys = {name: space for name, (space, _) in own.items()}, max(t for _, t in own.values()), []
     for number, question in enumerate(chosen, 1):
