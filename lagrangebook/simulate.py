@@ -6,11 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from .contact.events import event_driven
+from .contact.stepping import LIMIT, time_steps
 from .model import checked
 from .spatial import Array
 from .standard_form import Dynamics
 
-METHODS = ("rk4", "symplectic_euler", "RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA")
+WITH_CONTACTS = ("moreau_jean", "event")
+METHODS = ("rk4", "symplectic_euler", *WITH_CONTACTS, "RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA")
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +23,7 @@ class Ledger:
     kinetic: Array          # K
     potential: Array        # U
     actuator: Array         # ∫ τ·q̇ dt so far
-    dissipation: Array      # ∫ F·q̇ dt so far, never falling
+    dissipation: Array      # lost to friction so far: ∫ F·q̇ dt, never falling, and what sliding contacts take
     constraint: Array       # work of constraints that move with time, so far
     impact: Array           # energy lost in impacts, so far
 
@@ -44,11 +47,13 @@ class Trajectory:
     qd: Array               # (T, n)
     tau: Array              # (T, n) the forces applied at the samples
     energy: Ledger
-    status: str = "finished"        # "finished", "event" (an event function stopped it) or "diverged" (cut off before)
-    events: tuple = ()              # for each event function the times of its zeros [s]
+    status: str = "finished"        # "finished", "event" (an event function stopped it) or "diverged" (cut off before);
+                                    # with contacts also what `time_steps` and `event_driven` say
+    events: tuple = ()              # for each event function the times of its zeros [s]; "event": the switches of contacts
+    impulses: Array | None = None   # (T, m, 1 + d) [N s] of each contact from sample to sample, normal first
 
 
-LIMIT = 1e50      # a state or rate beyond it counts as without bound: its powers still are finite numbers
+WORKS = 4         # drive, friction, moving constraints, impacts: integrated behind q and q̇
 
 
 class _Diverged(Exception):
@@ -56,12 +61,15 @@ class _Diverged(Exception):
 
 
 def simulate(dynamics: Dynamics, q0: Array, qd0: Array, t: Array, tau: Any = None, method: str = "rk4",
-             events: Sequence[Callable] = (), rtol: float = 1e-9, atol: float = 1e-10) -> Trajectory:
+             events: Sequence[Callable] = (), rtol: float = 1e-9, atol: float = 1e-10, contacts: Any = None,
+             **options: Any) -> Trajectory:
     """Integrate M q̈ + h = τ from (q0, qd0) over the times t (T,).
 
     tau    : None (no drive), a constant (n,), or a function tau(t, q, qd) -> (n,)
     method : "rk4" (order 4) and "symplectic_euler" (order 1, q̇ first) take one step between neighbouring t;
-             scipy's "RK45", "DOP853", "Radau", "LSODA" ... choose their own steps to rtol, atol
+             scipy's "RK45", "DOP853", "Radau", "LSODA" ... choose their own steps to rtol, atol;
+             "moreau_jean" and "event" take contacts: `contact.stepping.time_steps` (one step between neighbouring t)
+             and `contact.events.event_driven`; `options` go to them (theta, e_T; law, rest_speed)
     events : functions e(t, q, qd) for scipy's methods; an attribute `terminal = True` stops there
     Quaternions are integrated by their rates and brought back to norm one. Works of drive and friction are
     integrated with the state, so that `energy.balance` shows the integrator's error alone. ValueError for bad
@@ -73,15 +81,20 @@ def simulate(dynamics: Dynamics, q0: Array, qd0: Array, t: Array, tau: Any = Non
     t = np.asarray(t, dtype=float)
     if t.ndim != 1 or len(t) < 2 or not np.all(np.diff(t) > 0):
         raise ValueError(f"t must be at least two increasing times; got shape {t.shape}")
-    if events and method in ("rk4", "symplectic_euler"):
+    if events and method in ("rk4", "symplectic_euler", *WITH_CONTACTS):
         raise ValueError(f"events need one of scipy's methods; got {method!r}")
+    if (contacts is not None) != (method in WITH_CONTACTS) or (options and contacts is None):
+        raise ValueError(f"contacts and {sorted(options) or 'options'} belong to {' and '.join(WITH_CONTACTS)}, which "
+                         f"want contacts; got method {method!r} and contacts {type(contacts).__name__}")
     q0 = checked("q0", q0, dynamics.nq, f"{dynamics.name} has nq = {dynamics.nq}")
     qd0 = checked("qd0", qd0, dynamics.n, f"{dynamics.name} has n = {dynamics.n}")
     dynamics.energy(q0, qd0, t[0])          # the start must be a state as it stands, before anything is normalised
     drive = _drive(tau, dynamics.n)
-    y0 = np.concatenate([dynamics.normalized(q0), qd0, np.zeros(3)])
+    y0 = np.concatenate([dynamics.normalized(q0), qd0, np.zeros(WORKS)])
     if method in ("rk4", "symplectic_euler"):
         run = _fixed_steps(dynamics, drive, t, y0, _rk4_step if method == "rk4" else _symplectic_step)
+    elif method in WITH_CONTACTS:
+        run = (time_steps if method == "moreau_jean" else event_driven)(dynamics, drive, t, y0, contacts, **options)
     else:
         run = _solve_ivp(dynamics, drive, t, y0, method, events, rtol, atol)
     return _trajectory(dynamics, drive, *run)
@@ -101,17 +114,17 @@ def _bounded(y: Array) -> Array:
 
 
 def _split(dynamics: Dynamics, t: float, y: Array) -> tuple[Array, Array]:
-    """(q, q̇) of a state vector (q, q̇, three works), brought back onto quaternion spheres and constraints."""
+    """(q, q̇) of a state vector (q, q̇, works), brought back onto quaternion spheres and constraints."""
     y = _bounded(y)
     return dynamics.settled(y[:dynamics.nq], y[dynamics.nq:dynamics.nq + dynamics.n], t)
 
 
 def _derivative(dynamics: Dynamics, drive: Callable, t: float, y: Array) -> Array:
-    """d/dt (q, q̇, ∫τ·q̇, ∫F·q̇, moving constraints' work)."""
+    """d/dt (q, q̇, ∫τ·q̇, ∫F·q̇, moving constraints' work, none in impacts)."""
     q, qd = _split(dynamics, t, y)
     tau = drive(t, q, qd)
     return _bounded(np.concatenate([dynamics.rates(q, qd), dynamics.accelerations(q, qd, tau, t),
-                                    [tau @ qd, dynamics.F(qd) @ qd, dynamics.moving_constraint_power(q, qd, t, tau)]]))
+                                    [tau @ qd, dynamics.F(qd) @ qd, dynamics.moving_constraint_power(q, qd, t, tau), 0.0]]))
 
 
 def _rk4_step(dynamics: Dynamics, drive: Callable, t: float, y: Array, dt: float) -> Array:
@@ -128,7 +141,7 @@ def _symplectic_step(dynamics: Dynamics, drive: Callable, t: float, y: Array, dt
     q, qd = _split(dynamics, t, y)
     rate = _derivative(dynamics, drive, t, y)
     qd_next = qd + dt * rate[dynamics.nq:dynamics.nq + dynamics.n]
-    return np.concatenate([dynamics.integrate(q, qd_next, dt), qd_next, y[-3:] + dt * rate[-3:]])
+    return np.concatenate([dynamics.integrate(q, qd_next, dt), qd_next, y[-WORKS:] + dt * rate[-WORKS:]])
 
 
 def _fixed_steps(dynamics: Dynamics, drive: Callable, t: Array, y0: Array, step: Callable) -> tuple:
@@ -137,7 +150,7 @@ def _fixed_steps(dynamics: Dynamics, drive: Callable, t: Array, y0: Array, step:
         for k, dt in enumerate(np.diff(t)):
             try:
                 following = step(dynamics, drive, t[k], y[-1], dt)
-                following[:-3] = np.concatenate(_split(dynamics, t[k + 1], following))
+                following[:-WORKS] = np.concatenate(_split(dynamics, t[k + 1], following))
             except _Diverged:
                 status = "diverged"
                 break
@@ -169,11 +182,11 @@ def _solve_ivp(dynamics: Dynamics, drive: Callable, t: Array, y0: Array, method:
     return (times, y, {0: "finished", 1: "event"}.get(solution.status, "diverged"), tuple(solution.t_events or ()))
 
 
-def _trajectory(dynamics: Dynamics, drive: Callable, t: Array, y: Array, status: str, events: tuple) -> Trajectory:
+def _trajectory(dynamics: Dynamics, drive: Callable, t: Array, y: Array, status: str, events: tuple,
+                impulses: Array | None = None) -> Trajectory:
     states = [_split(dynamics, time, row) for time, row in zip(t, y)]
     q, qd = (np.array([state[k] for state in states]) for k in (0, 1))
     energies = np.array([dynamics.energy(*state, time) for state, time in zip(states, t)], dtype=float)
     tau = np.array([drive(time, *state) for state, time in zip(states, t)], dtype=float)
-    works = y[:, -3:]
-    ledger = Ledger(energies[:, 0], energies[:, 1], works[:, 0], works[:, 1], works[:, 2], np.zeros(len(t)))
-    return Trajectory(t, q, qd, tau, ledger, status, events)
+    ledger = Ledger(energies[:, 0], energies[:, 1], *y[:, -WORKS:].T)
+    return Trajectory(t, q, qd, tau, ledger, status, events, impulses)

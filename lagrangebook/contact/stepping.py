@@ -12,7 +12,7 @@ from ..standard_form import Dynamics
 from .cone import solve_contact
 from .impact import interleaved, mobility
 
-LIMIT = 1e50        # a state beyond it counts as without bound
+LIMIT = 1e50        # a state or rate beyond it counts as without bound: its powers still are finite numbers
 PASSES = 20         # how often contacts that the impulses of others close may join
 
 
@@ -112,8 +112,8 @@ def _contact_impulses(contacts: Any, q: Array, qd: Array, free: Array, B: Array,
 
 
 def time_steps(dynamics: Dynamics, drive: Callable, t: Array, y0: Array, contacts: Any, theta: float = 0.5,
-               e_T: float = 0.0) -> tuple[Array, Array, str, Array]:
-    """Steps between neighbouring t: times, states (q, q̇, four works), status, impulses (T, m, 1 + d) up to each t.
+               e_T: float = 0.0) -> tuple[Array, Array, str, tuple, Array]:
+    """Steps between neighbouring t: times, states (q, q̇, four works), status, no events, impulses (T, m, 1 + d).
 
     status "finished", "limit" where the contact problem of a step was not solved to its tolerance, "diverged"
     where the motion grew without bound and was cut off.
@@ -130,4 +130,4 @@ def time_steps(dynamics: Dynamics, drive: Callable, t: Array, y0: Array, contact
         y.append(following)
         p.append(step.p)
     still = np.zeros((1, *p[0].shape)) if p else np.zeros((1, 0, 1))
-    return t[:len(y)], np.array(y), status, np.concatenate([still, p]) if p else still
+    return t[:len(y)], np.array(y), status, (), np.concatenate([still, p]) if p else still
