@@ -45,7 +45,7 @@ class Book:
             raise ValueError(f"{folder} holds no set; `generate {folder}` makes one")
         set_ = json.loads((folder / "private" / "set.json").read_text(encoding="utf8"))
         policy = tomllib.loads((folder / "private" / "policy.toml").read_text(encoding="utf8"))
-        (folder / "grades").mkdir(exist_ok=True)
+        (folder / "grades").mkdir(mode=0o700, exist_ok=True)
         return cls(folder, set_, policy, students or {})
 
     @cached_property
@@ -290,13 +290,14 @@ td, th {{ text-align: left; vertical-align: top; padding: .3em .8em .3em 0; bord
 
 def feedback(book, student, now):
     """A page for the student: points, what is wrong, which cells failed. Holds neither references nor hidden inputs."""
-    escape = html.escape
-    rows = "\n".join(f"<tr><td>{number}</td><td>{'–' if own['score'] is None else f'{own['score']:g}'} of {own['points']:g}</td>"
-                     f"<td>{escape(own['message'])}</td></tr>" for number, own in enumerate(now["questions"], 1))
+    escape, rows = html.escape, []
+    for number, own in enumerate(now["questions"], 1):
+        score = "–" if own["score"] is None else f"{own['score']:g}"
+        rows.append(f"<tr><td>{number}</td><td>{score} of {own['points']:g}</td><td>{escape(own['message'])}</td></tr>")
     notes = "".join(f"<p>{escape(note)}</p>" for note in (now["note"], now["comment"]) if note)
     failed = [f"<li>Cell {int(where) + 1}: {escape(words)}</li>" for where, words in now["errors"].items() if where.isdigit()]
     errors = f"<p>Cells that failed; the others ran nevertheless:</p><ul>{''.join(failed)}</ul>" if failed else ""
     late = "" if now["late"] == 1 else f", late: {100 * (1 - now['late']):g} % less"
     points = sum(own["points"] for own in now["questions"])
     return PAGE.format(title=escape(book.set["title"]), student=escape(student), total=now["total"], points=points, late=late,
-                       notes=notes, rows=rows, errors=errors)
+                       notes=notes, rows="\n".join(rows), errors=errors)
