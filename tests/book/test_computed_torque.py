@@ -10,6 +10,7 @@ from lagrangebook.control import Reference, computed_torque, feedforward
 from lagrangebook.mass_matrix import coriolis, crba, gravity
 from lagrangebook.mechanisms import two_link
 from lagrangebook.newton_euler import rnea
+from lagrangebook.simulate import simulate
 from lagrangebook.standard_form import of_model
 
 Kp, Kd = np.array([64.0, 100.0]), np.array([16.0, 20.0])
@@ -77,10 +78,31 @@ def test_torque_along_a_path_is_that_of_the_motion_differentiated(rng, eps=1e-4)
         assert_allclose(a * sdd + b * sd**2 + gravity(two_link(), q), rnea(two_link(), q, qd, qdd), atol=1e-5)
 
 
-@equation("eq-computed_torque-current", r"i = \frac{\tau + F + N^2 I_r\,\ddot q}{N\,k_t\,\eta}")
-def test_the_current_balances_power_through_the_gear(rng):
-    """Motor power k_t i ω_m, times the efficiency, is what load, friction and rotor take at the joint."""
-    for tau, F, I_r, qdd, qd in rng.uniform(0.1, 2, (10, 5)):
-        N, k_t, eta = 50.0, 0.07, 0.8
-        i = (tau + F + N**2 * I_r * qdd) / (N * k_t * eta)
-        assert_allclose(k_t * i * (N * qd) * eta, (tau + F) * qd + I_r * (N * qdd) * (N * qd), rtol=1e-12)
+@equation("eq-computed_torque-steady", r"e_\infty = (\hat M K_p)^{-1}\,(G - \hat G)")
+def test_the_steady_error_is_the_error_of_gravity():
+    """By simulation to rest, forearm five per cent too heavy in the controller."""
+    goal, arm, believed = np.array([0.4, 0.5]), of_model(two_link()), two_link(m2=2.1)
+    law = computed_torque(of_model(believed), lambda t: (goal, np.zeros(2), np.zeros(2)), Kp, Kd)
+    q = simulate(arm, goal, np.zeros(2), np.linspace(0, 4, 401), tau=law).q[-1]
+    expected = np.linalg.solve(crba(believed, q) @ np.diag(Kp), gravity(two_link(), q) - gravity(believed, q))
+    assert np.abs(expected).max() > 1e-3
+    assert_allclose(goal - q, expected, atol=1e-8)
+
+
+@equation("eq-computed_torque-bound", r"""\dot\sigma = -\omega\,\sigma + \delta, \qquad \dot e = -\omega\,e + \sigma, \qquad
+          |e| \le \frac{\max|\delta|}{\omega^2}""")
+def test_a_bounded_disturbance_leaves_a_bounded_error(rng):
+    """By integration under square waves of random length; a constant one comes up to the bound."""
+    omega, top = 7.0, 3.0
+    for hold in rng.uniform(0.05, 1.0, 6):
+        e = ed = peak = 0.0
+        for k in range(4000):
+            delta = top * (1 if int(k * 0.001 / hold) % 2 else -1)
+            ed += 0.001 * (delta - 2 * omega * ed - omega**2 * e)
+            e += 0.001 * ed
+            peak = max(peak, abs(e))
+        assert 0.01 * top / omega**2 < peak <= 1.01 * top / omega**2
+    t, e, delta = sympy.symbols("t", positive=True), sympy.Function("e"), sympy.Function("delta")
+    sigma = e(t).diff(t) + omega * e(t)
+    gap = sigma.diff(t) + omega * sigma - delta(t) - (e(t).diff(t, 2) + 2 * omega * e(t).diff(t) + omega**2 * e(t) - delta(t))
+    assert sympy.simplify(gap) == 0

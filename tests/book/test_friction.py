@@ -61,3 +61,12 @@ def test_a_gear_passes_power_unchanged(rng):
     for v, N in rng.normal(0, 30, (20, 2)):
         law = coulomb(0.1, 0.002)
         assert_allclose(through_gear(law, N)(np.array([v])) * v, law(np.array([N * v])) * (N * v), rtol=1e-12)
+
+
+@equation("eq-friction-current", r"i = \frac{\tau + F + N^2 I_r\,\ddot q}{N\,k_t\,\eta}")
+def test_the_current_balances_power_through_the_gear(rng):
+    """Motor power k_t i ω_m, times the efficiency, is what load, friction and rotor take at the joint."""
+    for tau, F, I_r, qdd, qd in rng.uniform(0.1, 2, (10, 5)):
+        N, k_t, eta = 50.0, 0.07, 0.8
+        i = (tau + F + N**2 * I_r * qdd) / (N * k_t * eta)
+        assert_allclose(k_t * i * (N * qd) * eta, (tau + F) * qd + I_r * (N * qdd) * (N * qd), rtol=1e-12)
