@@ -2,6 +2,7 @@
 
 For maintainers:
   refresh [notebooks]   execute and store normalised outputs (all notebooks without an argument)
+  checks [chapters]     write what students' own checks compare with, from the exercises (all without an argument)
   test --full           test with the long tests, then oldest, newest and wheel
   oldest                the package's tests on the oldest versions that pyproject.toml allows
   newest                the package's tests on the newest versions there are
@@ -112,6 +113,11 @@ def refresh(*notebooks):
     return run(book_python(), "book/_ext/refresh.py", *notebooks)
 
 
+def checks(*chapters):
+    """Runs the exercises' references and writes lagrangebook/data/checks."""
+    return run(book_python(), "book/_ext/checks.py", *chapters)
+
+
 # -- the tests -----------------------------------------------------------------------------------------------
 
 TWO = ("-n", "2")
@@ -210,7 +216,7 @@ def wheel():
 
 
 def main(name="", *arguments):
-    commands = {f.__name__: f for f in (book, test, refresh, oldest, newest, bench, wheel, pyodide)}
+    commands = {f.__name__: f for f in (book, test, refresh, checks, oldest, newest, bench, wheel, pyodide)}
     if name not in commands:
         sys.exit(__doc__)
     if not (3, 11) <= sys.version_info[:2] <= (3, 13):

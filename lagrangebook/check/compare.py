@@ -3,7 +3,7 @@
 from typing import Any
 
 from . import equations, formulas, functions, numbers, words
-from .trees import Meter, Unusable
+from .trees import Meter, Unusable, bounded, canonical
 from .verdict import Verdict
 
 FORMS = {"numbers": numbers, "formulas": formulas, "equations": equations, "functions": functions,
@@ -31,12 +31,13 @@ def target(question: dict, reference: Any, seed: int = 0) -> dict:
     except Unusable as reason:
         raise ValueError(f"{question.get('question')}: its reference, or a mistake, cannot be compared: {reason}") from None
     named = [{"message": own["message"], "credit": own.get("credit", 0), "part": part} for own, part in zip(mistakes, parts[1:])]
-    return {"form": form, "common": common, "part": parts[0], "mistakes": named}
+    aliases = {canonical(other): canonical(name) for other, name in question.get("aliases", {}).items()}
+    return {"form": form, "common": common, "part": parts[0], "mistakes": named} | ({"aliases": aliases} if aliases else {})
 
 
 def judge(target: dict, data: Any) -> Verdict:
     """The verdict on plain data; `Verdict` also for data that nobody would call an answer."""
-    meter = Meter()
+    meter = Meter(aliases=target.get("aliases"))
     try:
         return _judge(target, data, meter)
     except Unusable as reason:
@@ -47,6 +48,7 @@ def judge(target: dict, data: Any) -> Verdict:
 
 def _judge(target: dict, data: Any, meter: Meter) -> Verdict:
     form, common, part = FORMS[target["form"]], target["common"], target["part"]
+    bounded(data)
     observed = form.probe(common, data, meter)
     if "property" not in common and target["form"] != "text" and form.same(common, part, observed):
         return _right(observed)

@@ -90,6 +90,29 @@ def canonical_rows(columns: list, c: list, multipliers: int, force: list | None)
     return echelon(rows, multipliers)
 
 
+def contradictions(columns: list, c: list) -> list:
+    """ν c for each row ν with ν A = 0: what has to vanish for a solution, nothing where A has full row rank."""
+    rows = [[*(column[i] for column in columns), *(mp().mpf(i == j) for j in range(len(c)))] for i in range(len(c))]
+    return [sum(a * b for a, b in zip(row, c)) for row in echelon(rows, len(columns))]
+
+
+def _consistent(trees: list, point: dict, every: set, names: list, pairs: list) -> tuple | None:
+    """The point with some coordinates moved to where equations with a singular matrix have solutions (every other point is)."""
+    def at(**moved: Any) -> tuple:
+        return linear(trees, filled(point, every) | moved, names, Meter())
+
+    count = sum(abs(x) > PIVOT for x in contradictions(*at()))
+    moved = [q for q, _ in pairs if q in point][:count]
+    if not count or len(moved) < count:
+        return None
+    try:
+        root = mp().findroot(lambda *values: contradictions(*at(**dict(zip(moved, values)))),
+                             [mp().mpf(point[name]) for name in moved], solver="mdnewton")
+    except (ValueError, ZeroDivisionError, Unusable):
+        return None
+    return point | {name: mp().nstr(x, 35) for name, x in zip(moved, root)}, *at(**dict(zip(moved, root)))
+
+
 def _texts(rows: list) -> list:
     return [[mp().nstr(x, 20) for x in row] for row in rows]
 
@@ -105,6 +128,8 @@ def prepare(question: dict, datas: list, seed: int) -> tuple[dict, list]:
             columns, c = linear(systems[0], filled(point, every), lam + x, Meter())
         except Undefined:
             continue
+        if len(points) % 2:
+            point, columns, c = _consistent(systems[0], point, every, lam + x, coordinates(x)) or (point, columns, c)
         points.append(point)
         rights.append((columns, c))
         forces.append(columns[:len(lam)] or None)
@@ -122,7 +147,7 @@ def prepare(question: dict, datas: list, seed: int) -> tuple[dict, list]:
 def _rows(common: dict, trees: list, meter: Meter, change: dict | None = None) -> list:
     """The canonical rows of a system at each point."""
     x, lam = common["unknowns"], common["multipliers"]
-    every = set().union({*x, *lam}, *(symbols(tree) for tree in trees))
+    every = set().union({*x, *lam}, *(symbols(tree, meter) for tree in trees))
     rows = []
     for point, force in zip(common["points"], common["forces"]):
         columns, c = linear(trees, filled(point, every, change), lam + x, meter)

@@ -61,8 +61,9 @@ def _wrong(common: dict, part: dict, values: list) -> list[int]:
 
 
 def same(common: dict, part: dict, observed: tuple) -> bool:
-    (shape, _), values, _ = observed
-    return squeezed(shape) == squeezed(tuple(part["shape"])) and not _wrong(common, part, values)
+    (shape, entries), values, _ = observed
+    alike = squeezed(shape) == squeezed(tuple(part["shape"])) and len(entries) == len(part["values"][0])
+    return alike and not _wrong(common, part, values)
 
 
 def seal(common: dict, part: dict, salt: str) -> tuple[dict, dict]:

@@ -16,8 +16,8 @@ def unusable(data: Any) -> str:
         return "Your answer cannot be read."
     if "nonfinite" in data:
         return "Your answer holds NaN or infinity: somewhere it divides by zero or takes a root or logarithm of a wrong number."
-    if "error" in data:
-        return f"It ends in an error: {str(data['error'])[:200]}."
+    if "error" in data or "unreadable" in data:
+        return f"It ends in an error: {str(data.get('error', data.get('unreadable')))[:200]}."
     if "large" in data:
         return f"Your answer is too large to be checked: {str(data['large'])[:80]}."
     return f"Your answer is of a kind that cannot be read here ({str(data.get('other', 'unknown'))[:60]})."
@@ -34,7 +34,7 @@ def read(data: Any, meter: Meter, depth: int = 0) -> Grid:
         grids = [read(entry, meter, depth + 1) for entry in data]
         shapes = [shape for shape, _ in grids]
         even = all(shape == shapes[0] for shape in shapes)
-        return ((len(data), *shapes[0]) if grids and even else tuple(shapes)), [entry for _, own in grids for entry in own]
+        return (len(data), *(shapes[0] if shapes else ())) if even else tuple(shapes), [entry for _, own in grids for entry in own]
     if type(data) is dict and type(data.get("expr")) is list:
         return (), [data["expr"]]
     if type(data) is dict and type(data.get("matrix")) is list:

@@ -11,7 +11,7 @@ from typing import Any
 from .grids import Grid, names, numbers, place, read, shape_message, squeezed
 from .trees import Meter, Unusable
 
-EXACT, USUAL = 1e-9, 5e-3
+EXACT, USUAL = 1e-6, 5e-3
 ROUNDS = 300
 FACTORS = (
     (-1.0, "The sign is wrong."),
@@ -38,7 +38,7 @@ def on_scale(x: float, s: float) -> float:
     return math.asinh(float(x) / s)
 
 
-def _tolerance(question: dict, reference: Any, right: list, wrong: list[list], s: float) -> float:
+def _tolerance(question: dict, right: list, wrong: list[list], s: float) -> float:
     """The stated tolerance, or 0.5 %, but a fourth of the way to the nearest named mistake; integers are exact."""
     if "tolerance" in question:
         return float(question["tolerance"])
@@ -65,7 +65,8 @@ def prepare(question: dict, datas: list, seed: int) -> tuple[dict, list]:
     values = [_values(grid, meter) for grid in grids]
     s = scale(values[0])
     leaves = grids[0][1] if all(type(x) is int for x in grids[0][1]) else values[0]
-    common = {"scale": s, "tolerance": _tolerance(question, datas[0], leaves, values[1:], s), "unit": question.get("unit")}
+    common = {"scale": s, "tolerance": _tolerance(question, leaves, values[1:], s)}
+    common |= {"unit": question["unit"]} if "unit" in question else {}
     parts = [{"shape": list(shape), "entries": [on_scale(x, s) for x in own]} for (shape, _), own in zip(grids, values)]
     return common, parts
 
@@ -97,7 +98,8 @@ def wrong_entries(common: dict, part: dict, values: list) -> list[int]:
 
 def same(common: dict, part: dict, observed: tuple) -> bool:
     shape, values = observed
-    return squeezed(shape) == squeezed(tuple(part["shape"])) and not wrong_entries(common, part, values)
+    alike = squeezed(shape) == squeezed(tuple(part["shape"])) and len(values) == len(part["entries"])
+    return alike and not wrong_entries(common, part, values)
 
 
 def seal(common: dict, part: dict, salt: str) -> tuple[dict, dict]:
@@ -131,6 +133,8 @@ def hint(common: dict, part: dict, observed: tuple) -> str:
     if len(shape) == 2 and shape[0] == shape[1] and not wrong_entries(common, part, _transposed(shape, values)):
         return "That is the transpose of what is asked for."
     wrong = wrong_entries(common, part, values)
+    fine = EXACT < common["tolerance"] < USUAL
+    digits = f" Enough digits? It may be off by {100 * common['tolerance']:.1g} %." if fine else ""
     if len(wrong) < len(values):
-        return f"Not right: {place(wrong[0], shape)} is the first that differs." + unit
-    return "Not right." + unit
+        return f"Not right: {place(wrong[0], shape)} is the first that differs.{digits}{unit}"
+    return f"Not right.{digits}{unit}"

@@ -23,7 +23,7 @@ def digest(key: dict) -> dict:
     mistakes = [mistake | {"part": form.seal(own["common"], mistake["part"], salt)[1]} for mistake in own["mistakes"]]
     asked = {name: key[name] for name in ("question", "kind", "inputs", "calls") if name in key}
     setup = {"setup": key.get("setup", "")} if key["kind"] == "function" else {}
-    return {"asked": asked | setup, "form": own["form"], "common": common, "part": part, "mistakes": mistakes}
+    return own | {"asked": asked | setup, "common": common, "part": part, "mistakes": mistakes}
 
 
 @cache

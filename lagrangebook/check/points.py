@@ -20,8 +20,6 @@ def draw(question: dict, names: Iterable[str], count: int, seed: int) -> list[di
             low, high = domain.get(name, (0.3, 1.7))
             sign = 1 if name in positive or name in domain else first[name] * (-1) ** k
             point[name] = f"{sign * rng.uniform(low, high):.6f}"
-        for other, name in question.get("aliases", {}).items():
-            point[canonical(other)] = point[canonical(name)]
         points.append(point)
     return points
 

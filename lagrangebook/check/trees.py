@@ -27,17 +27,32 @@ class Undefined(Unusable):
 
 
 class Meter:
-    """Counts nodes and seconds of one comparison."""
+    """Counts nodes and seconds (of this process) of one comparison, and knows other names of its symbols."""
 
-    def __init__(self, nodes: int = 40 * NODES, seconds: float = SECONDS) -> None:
-        self.nodes, self.end = nodes, time.monotonic() + seconds
+    def __init__(self, nodes: int = 40 * NODES, seconds: float = SECONDS, aliases: dict | None = None) -> None:
+        self.nodes, self.end, self.aliases = nodes, time.process_time() + seconds, aliases or {}
+
+    def name(self, symbol: str) -> str:
+        name = canonical(symbol)
+        return self.aliases.get(name, name)
 
     def count(self, depth: int) -> None:
         self.nodes -= 1
         if self.nodes < 0 or depth > DEPTH:
             raise Unusable("Your answer is too long to be checked; bring it into a shorter form.")
-        if time.monotonic() > self.end:
+        if time.process_time() > self.end:
             raise Unusable("Your answer takes too long to evaluate; bring it into a shorter form.")
+
+
+def bounded(data: Any) -> None:
+    """`Unusable` for data of more parts than 20,000 nodes have, however they are nested."""
+    parts, left = [data], 4 * NODES
+    while parts:
+        part = parts.pop()
+        left -= len(part) if type(part) in (list, dict) else 0
+        if left < 0:
+            raise Unusable("Your answer is too long to be checked; bring it into a shorter form.")
+        parts += part if type(part) is list else part.values() if type(part) is dict else ()
 
 
 @cache
@@ -143,7 +158,7 @@ def symbols(tree: Any, meter: Meter | None = None, depth: int = 0) -> set:
     if operation == "num":
         return set()
     if operation == "sym":
-        return {canonical(tree[1])}
+        return {meter.name(tree[1])}
     return set().union(*(symbols(branch, meter, depth + 1) for branch in tree[1:]))
 
 
@@ -153,7 +168,7 @@ def _value(tree: Any, point: dict, meter: Meter, depth: int) -> Any:
     if operation == "num":
         return number(tree[1])
     if operation == "sym":
-        return point[canonical(tree[1])]
+        return point[meter.name(tree[1])]
     operands = [_value(branch, point, meter, depth + 1) for branch in tree[1:]]
     try:
         value = OPERATIONS[operation](*operands)

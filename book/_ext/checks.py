@@ -1,0 +1,51 @@
+"""Write what the students' self-checks compare with: lagrangebook/data/checks, one file for each notebook of the bank.
+
+    python book/_ext/checks.py [chapters]        all chapters without an argument
+
+Runs the bank's notebooks. A file holds values at random points and salted buckets, and the digest of its notebook's sources:
+a test says when it is no longer current.
+"""
+
+import hashlib
+import json
+import os
+import sys
+from pathlib import Path
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from lagrangebook import check  # noqa: E402  (after the number of threads is set)
+from lagrangebook.assign.bank import bank  # noqa: E402
+
+FOLDER = ROOT / "lagrangebook" / "data" / "checks"
+
+
+def sources(chapter):
+    """A digest of all that decides the checks of a chapter."""
+    own = [chapter.code, [question.facts for question in chapter.questions.values()]]
+    return hashlib.sha256(json.dumps(own, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def checks(chapter):
+    """The checks of a chapter by question, and the digest of their sources. Runs the instructor's code."""
+    space, _ = chapter.space(list(chapter.questions.values()))
+    setup = "\n".join(chapter.setup)
+    keys = [check.key(question.facts | {"setup": setup}, space) for question in chapter.questions.values()]
+    return {key["question"]: check.digest(key) for key in keys} | {"sources": sources(chapter)}
+
+
+def main(*names):
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for name, chapter in bank(ROOT / "exercises").items():
+        if not names or name in names:
+            text = json.dumps(checks(chapter), ensure_ascii=False, indent=None, separators=(",", ":"), sort_keys=True)
+            (FOLDER / f"{name}.json").write_text(text.replace('},"', '},\n"') + "\n", encoding="utf8")
+            print(name, flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
