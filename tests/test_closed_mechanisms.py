@@ -19,7 +19,7 @@ from lagrangebook.simulate import simulate
 from lagrangebook.spatial import Pose
 from lagrangebook.standard_form import of_model
 from lagrangebook.tape import compiled
-from lagrangebook.tape.closed import compiled_closed, compiled_constraint, record_closed
+from lagrangebook.tape.closed import closed_kernel, compiled_closed, compiled_constraint, record_closed
 from lagrangebook.tape.recording import python_function, record
 
 assert_allclose = partial(np.testing.assert_allclose, rtol=0)
@@ -245,6 +245,34 @@ def test_the_recorded_block_system_of_full_rank(make, rng):
     tau = rng.normal(size=mechanism.model.n)
     result = mechanism.dynamics().solve(q, qd, tau)
     assert_close(kernel(q, qd, tau), np.concatenate([result.qdd, result.lam]), 1e-9)
+
+
+@pytest.mark.parametrize("make", [five_bar, four_bar, slider_crank, andrews], ids=lambda make: make.__name__)
+def test_machine_code_of_a_closed_mechanism(make, rng):
+    """q̈ and λ as the route with rank detection has them; lists and `out` are taken, wrong sizes named."""
+    pytest.importorskip("llvmlite")
+    mechanism = make()
+    q, qd = closed_state(mechanism, rng)
+    tau, kernel = rng.normal(size=mechanism.model.n), closed_kernel(mechanism.model, mechanism.constraint)
+    result = mechanism.dynamics().solve(q, qd, tau)
+    expected = np.concatenate([result.qdd, result.lam])
+    out = np.empty(len(expected))
+    for row in (kernel(q, qd, tau), kernel(list(q), qd[::-1][::-1], tau, out=out)):
+        assert_allclose(row, expected, atol=1e-8 * np.max(abs(expected)))
+    with pytest.raises(ValueError, match="qd has shape"):
+        kernel(q, qd[:-1], tau)
+    with pytest.raises(ValueError, match="out has shape"):
+        kernel(q, qd, tau, out=out[:-1])
+
+
+def test_machine_code_refuses_where_the_rows_depend_on_each_other():
+    pytest.importorskip("llvmlite")
+    flat, special = parallelogram(), five_bar(B=0.1)
+    for mechanism, q in ((flat, np.zeros(3)), (special, np.array([np.pi, np.pi, 0, np.pi]))):
+        n = mechanism.model.n
+        with pytest.raises(np.linalg.LinAlgError, match="depend on each other"):
+            closed_kernel(mechanism.model, mechanism.constraint)(q, np.zeros(n), np.ones(n))
+    assert np.isfinite(closed_kernel(flat.model, flat.constraint)(np.array([0.1, -0.1, 0.1]), np.zeros(3), np.ones(3))).all()
 
 
 def test_points_of_the_closed_loop_meet(mechanism, rng):
