@@ -74,7 +74,7 @@ def test_no_false_zero_no_false_full_mark_no_lost_submission_and_nothing_leaves_
 def test_feedback_names_mistakes_and_failed_cells_and_holds_no_reference(tmp_path):
     folder, release = a_set(tmp_path)
     (tmp_path / "in").mkdir()
-    save(tmp_path / "in" / "<b>Ada</b>.ipynb", answered(release, FACTS[0]["mistakes"][0]["code"].join(["answer_1 = ", ""]),
+    save(tmp_path / "in" / "<b>Ada<b>.ipynb", answered(release, FACTS[0]["mistakes"][0]["code"].join(["answer_1 = ", ""]),
                                                         "answer_2 = unknown", REFERENCES[2], "answer_4 = 'a'"))
     assert main(["grade", str(folder), str(tmp_path / "in")]) == 0
     (page,) = ((path.read_text()) for path in (folder / "feedback").iterdir())
@@ -95,7 +95,7 @@ def test_grading_stops_and_starts_and_a_corrected_question_changes_the_marks_it_
     generate(folder, None, bank(tmp_path / "bank", references=wrong), "bubblewrap")
     assert main(command) == 0
     changes = (folder / "changes.csv").read_text()
-    assert "ada,bead-2,2.0,0.0" in changes and "ben,bead-2,0.0,2.0" in changes
+    assert "ada,bead-2,2,0" in changes and "ben,bead-2,0,2" in changes
     assert scores(grade_of(folder, "ada")) == [4, 0, 6, 1] and scores(grade_of(folder, "ben")) == FULL
 
 

@@ -70,7 +70,7 @@ class Book:
 
 def safe(student):
     """A file's name for a student: letters of any script stay, what a file system may mind does not."""
-    name = "".join(letter if letter.isalnum() or letter in " .@+-_" else quote(letter) for letter in student).strip()
+    name = "".join(letter if letter.isalnum() or letter in " .@+-_" else quote(letter, safe="") for letter in student).strip()
     if name == student and len(name.encode()) <= 150 and not name.startswith("."):
         return name
     return name.encode()[:120].decode("utf8", "ignore").lstrip(".") + "-" + hashlib.sha256(student.encode()).hexdigest()[:8]
@@ -258,6 +258,7 @@ def table_row(book, student, now):
 
 def table(path, rows):
     """A CSV file; a cell that a spreadsheet would take for a formula is text."""
+    rows = list(rows)
     names = list(dict.fromkeys(name for own in rows for name in own))
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "w", newline="", encoding="utf8") as file:
@@ -267,6 +268,8 @@ def table(path, rows):
 
 
 def harmless(value):
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
     return f"'{value}" if isinstance(value, str) and re.match(r"[=+\-@\t\r]", value) else value
 
 

@@ -37,8 +37,8 @@ SYSTEM = ("/lib", "/lib32", "/lib64", "/bin", "/usr/bin", "/usr/lib", "/usr/lib3
 class Limits:
     """What one submission may use."""
 
-    cell: float = 10.0                        # s for each cell and each function
-    wall: float = 60.0                        # s for the whole notebook
+    cell: float = 10.0                        # s of processor time for each cell and each function
+    wall: float = 90.0                        # s by the clock for the whole notebook
     memory: int = 2 << 30                     # bytes of address space, for each process
     processes: int = 32
     file: int = 16 << 20                      # bytes of one file, and of each temporary folder
@@ -180,7 +180,7 @@ class Jail:
             block = os.read(pipe, 1 << 16)
             if not block:
                 return
-            held, seen, patience = held + block, seen + len(block), self.limits.cell + 3
+            held, seen, patience = held + block, seen + len(block), 3 * self.limits.cell + 3
             *lines, held = held.split(b"\n")
             for line in lines:
                 message = read(line)
@@ -192,7 +192,7 @@ class Jail:
         cells, `functions` the questions (by answer's name) that call a function."""
         outcome, deadline = Outcome(), time.monotonic() + self.limits.wall + START
         job = {"cells": list(cells), "names": list(names), "setups": setups or {}, "limits": asdict(self.limits),
-               "user": self.user if self.level == "bubblewrap" else 0}
+               "user": self.user if self.level == "bubblewrap" else 0, "alone": self.level == "bubblewrap"}
         calls = {"questions": functions or {}, "seed": seed}
         while not self.attempt(job, calls, outcome, deadline):
             deadline = min(deadline, time.monotonic() + self.limits.wall)

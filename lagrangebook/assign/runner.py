@@ -20,6 +20,7 @@ import types
 
 MAGIC = re.compile(r"^(\s*)(?:[%!?].*|[\w.]+\?{1,2}\s*)$", re.M)                 # %matplotlib inline, !pip ..., rnea?
 SELF_CHECK = re.compile(r"\s*check\(\s*['\"][\w-]+['\"]\s*,\s*answer_\d+\s*\)\s*")
+WAITING = 3                                                      # by the clock a step may take so many times its limit
 PASSES = 3                                                       # of cells that fail: their order may have been lost
 
 
@@ -53,6 +54,14 @@ def confine(limits, user):
         os.setuid(user)
 
 
+def kill_the_others(kill=os.kill):
+    """End whatever cells have left running. Only where every process that this one can reach is the jail's."""
+    try:
+        kill(-1, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
 def code_of(source):
     """The cell as plain Python: what only a notebook's front end understands becomes `pass`."""
     source = re.sub(r"\A\s*%%(?:time|timeit|capture).*", "", source)
@@ -64,7 +73,7 @@ class Runner:
 
     def __init__(self, job, channel, check):
         self.job, self.channel, self.check = job, channel, check
-        self.dumps, self.setitimer = json.dumps, signal.setitimer
+        self.dumps, self.setitimer, self.getpid, self.process = json.dumps, signal.setitimer, os.getpid, os.getpid()
         self.names, self.stop, self.limit = job["names"], dict(job["stop"]), job["limits"]["cell"]
         self.sent, self.functions = {}, {}
         self.module = types.ModuleType("__main__")
@@ -78,19 +87,27 @@ class Runner:
         self.space |= {"__name__": "__main__", "display": lambda *values, **options: None}
 
     def tell(self, **message):
+        if self.getpid() != self.process:                        # a child that a cell forked and that got this far
+            os._exit(0)
         self.channel.write(self.dumps(message) + "\n")
         self.channel.flush()
 
+    def clock(self, seconds):
+        """Alarms after so much processor time, and after three times as much by the clock for what only waits. They repeat
+        themselves, against `except: pass`."""
+        self.setitimer(signal.ITIMER_PROF, seconds, 0.2)
+        self.setitimer(signal.ITIMER_REAL, WAITING * seconds, 0.2)
+
     def timed(self, action, *arguments):
-        """The action's value and "", or None and what went wrong; the alarm repeats itself against `except: pass`."""
+        """The action's value and "", or None and what went wrong."""
         try:
-            self.setitimer(signal.ITIMER_REAL, self.limit, 0.2)
+            self.clock(self.limit)
             try:
                 return action(*arguments), ""
             finally:
-                self.setitimer(signal.ITIMER_REAL, 0)
+                self.clock(0)
         except BaseException as error:                           # SystemExit and KeyboardInterrupt are a cell's failures too
-            self.setitimer(signal.ITIMER_REAL, 0)
+            self.clock(0)
             return None, self.described(error)
 
     @staticmethod
@@ -175,11 +192,14 @@ def main():
     sys.path.insert(0, job["package"])
     from lagrangebook import check
     confine(job["limits"], job["user"])
-    signal.signal(signal.SIGALRM, alarm)
+    for kind in (signal.SIGALRM, signal.SIGPROF):
+        signal.signal(kind, alarm)
     runner = Runner(job, channel, check)
     runner.tell(ready=True)
     runner.cells(job["cells"])
     runner.tell(cells=len(job["cells"]))
+    if job["alone"]:
+        kill_the_others()
     runner.calls(**json.loads(inlet.readline()))
     runner.tell(end=True)
     os._exit(0)
