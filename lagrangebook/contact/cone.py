@@ -197,7 +197,8 @@ class _Problem:
 
             0 ≤ v_N ⟂ p_N ≥ 0      0 ≤ d_k·v_T + σ ⟂ β_k ≥ 0      0 ≤ μ p_N − Σ β ⟂ σ ≥ 0        p_T = Σ β_k d_k
 
-        Where b should lie in the range of W and rounding put it outside, a b that is larger by a hair decides.
+        Where W is singular rounding can put b out of its range, or make ties that lead into singular bases: then
+        all rows of q are made larger by hairs of different lengths.
         """
         m, s, d = len(self.N), len(self.rough), self.T.shape[1]
         D = _directions(facets, d)
@@ -210,10 +211,11 @@ class _Problem:
         share[np.arange(s), self.rough] = self.mu[self.rough]
         M = np.block([[G.T @ self.W @ G, E], [share - E.T, np.zeros((s, s))]])
         q = np.append(G.T @ self.b, np.zeros(s))
-        for hair in (0.0, 1e-12, 1e-10):
-            found = lemke(M, q + hair * (np.arange(len(q)) < G.shape[1]))
+        for hair, ratio in ((0.0, 0.0), (1e-12, 0.618), (1e-12, 0.755), (1e-11, 0.570), (1e-10, 0.819)):
+            found = lemke(M, q + hair * (1 + ratio * np.arange(len(q)) % 1))
             if found.status == "solved":
-                return G @ found.z[:G.shape[1]], "solved", max(found.residual, hair)
+                z = found.z
+                return G @ z[:G.shape[1]], "solved", float(np.max(abs(np.minimum(z, M @ z + q)), initial=0.0))
         return np.zeros(len(self.b)), "none" if found.status == "none" else "limit", np.inf
 
     def hopeless(self, facets: int = 16) -> bool:

@@ -64,7 +64,7 @@ def contact_accelerations(form: StandardForm, tau: Array, contacts: Contacts, q:
             return ContactAccelerations(None, None, None, (), "impulse", np.inf, None)
         return found[0] if len(found) == 1 else replace(found[0], status="several", others=tuple(found[1:]))
     p, residual, status = solve_contact(touch.W, touch.b, touch.mu, touch.sizes, terms=touch.terms,
-                                        facets=facets if law == "facets" else None)
+                                        facets=facets if law == "facets" and 3 in touch.sizes else None)
     if status == "none":
         return ContactAccelerations(None, None, None, (), "impulse", np.inf, None)
     return replace(touch.result(p), residual=residual, status=status)

@@ -8,14 +8,15 @@ to a; p_N ≥ 0 along it pushes them apart. u_T is the velocity of a's material 
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 
+from ..kinematics import poses
 from ..loops import _carried
 from ..model import GROUND, Model, checked
-from ..spatial import Array
+from ..spatial import Array, Pose, skew
 from .surfaces import Ball, Curve, Level, Plane
 
 EZ = np.array([0.0, 0.0, 1.0])
@@ -30,7 +31,7 @@ class Contact:
     center: Array               # (3,) in body a [m]
     radius: float               # [m]
     b: int                      # body that carries the surface, GROUND = −1 for the world
-    surface: Any                # .foot(y) -> (δ, n, S) in body b
+    surface: Any                # .foot(y) -> (δ, n, H) in body b
     mu: float                   # Coulomb's coefficient
     e: float                    # restitution
     axis: Array | None = None   # in the plane: t = n × axis, axis (3,) in body b
@@ -67,13 +68,13 @@ class Contact:
     def _tangents(self, n: Array, nd: Array) -> tuple[Array, Array]:
         """t (d, 3) and ṫ in body b, where n turns with rate ṅ."""
         if self.axis is not None:
-            return np.cross(n, self.axis)[None], np.cross(nd, self.axis)[None]
+            return np.array([skew(n) @ self.axis]), np.array([skew(nd) @ self.axis])
         lead = np.eye(3)[np.argmin(np.round(abs(n), 6))] if self.lead is None else self.lead
         w, wd = lead - lead @ n * n, -(lead @ nd) * n - lead @ n * nd
         size = np.linalg.norm(w)
         t = w / size
         td = (wd - t @ wd * t) / size
-        return np.array([t, np.cross(n, t)]), np.array([td, np.cross(nd, t) + np.cross(n, td)])
+        return np.array([t, skew(n) @ t]), np.array([td, skew(nd) @ t + skew(n) @ td])
 
     def _look(self, seen: dict, q: Array, qd: Array | None = None) -> tuple[float, Array, Array | None]:
         """gap, rows (1 + d, n) and, where q̇ is given, their bias; `seen` keeps how the bodies stand.
@@ -85,9 +86,9 @@ class Contact:
                 for i in (self.a, self.b))
         x = a.point(self.center)
         y = b.R.T @ (x - b.p)
-        delta, n, S = self.surface.foot(y)
-        yd = b.R.T @ a.moved(a.v, self.center) - b.v[3:] - np.cross(b.v[:3], y)
-        nd = S @ np.linalg.solve(np.eye(3) + delta * S, yd)         # in body b's frame
+        delta, n, H = self.surface.foot(y)
+        yd = b.R.T @ a.moved(a.v, self.center) - b.v[3:] - skew(b.v[:3]) @ y
+        nd = H @ yd                                                 # in body b's frame
         t, td = self._tangents(n, nd)
         frame = np.vstack([n, t]) @ b.R.T
         on_b = y - delta * n
@@ -96,12 +97,11 @@ class Contact:
         if qd is None:
             return float(delta - self.radius), rows, None
         wa, wb = a.R @ a.v[:3], b.R @ b.v[:3]
-        frame_rate = np.vstack([nd, td]) @ b.R.T + np.cross(wb, frame)
-        wander_a = -self.radius * (frame_rate[0] - np.cross(wa, frame[0]))
+        frame_rate = np.vstack([nd, td]) @ b.R.T + frame @ skew(wb).T
+        wander_a = -self.radius * (frame_rate[0] - skew(wa) @ frame[0])
         wander_b = b.R @ (yd - n @ yd * n - delta * nd)
         u = a.moved(a.v, on_a) - b.moved(b.v, on_b)
-        ud = (a.acceleration(on_a) + np.cross(wa, wander_a)
-              - b.acceleration(on_b) - np.cross(wb, wander_b))
+        ud = a.acceleration(on_a) + skew(wa) @ wander_a - b.acceleration(on_b) - skew(wb) @ wander_b
         return float(delta - self.radius), rows, frame @ ud + frame_rate @ u
 
 
@@ -186,6 +186,7 @@ def _unit(name: str, direction: Array) -> Array:
     return direction / size
 
 
+@lru_cache(maxsize=128)
 def moves_in_plane(model: Model) -> bool:
     """Do all bodies move in x–y and turn about z, at whatever q?"""
     rng = np.random.default_rng(0)
@@ -248,8 +249,12 @@ class Contacts:
         return gap, J_N, J_T, bias_N, np.concatenate([np.zeros(0), *bias_T])
 
     def gap(self, q: Array) -> Array:
-        """(m,) [m]"""
-        return self.look(q)[0]
+        """(m,) [m]; where the bodies are is worked out once for all."""
+        if not self.items:
+            return np.zeros(0)
+        at = [*poses(self.items[0].model, q), Pose()]
+        return np.array([each.surface.foot(at[each.b].R.T @ (at[each.a].R @ each.center + at[each.a].p - at[each.b].p))[0]
+                         - each.radius for each in self.items])
 
     def J_N(self, q: Array) -> Array:
         """(m, n)"""

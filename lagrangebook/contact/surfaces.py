@@ -1,8 +1,8 @@
 """Surfaces that a point or a ball may touch: how far, along which normal, and how curved.
 
-Each offers .foot(y) -> (δ, n, S) in the frame of its body: the signed distance δ of the point y [m], positive
-outside; the unit normal n at the nearest point, towards the outside; the shape S = ∂n/∂z along the surface
-[1/m], positive where it bulges. The distance then has gradient n and Hessian S (1 + δ S)⁻¹.
+Each offers .foot(y) -> (δ, n, H) in the frame of its body: the signed distance δ of the point y [m], positive
+outside; its gradient n, the unit normal at the nearest point z; its Hessian H = S (1 + δ S)⁻¹ [1/m], where
+S = ∂n/∂z is the shape of the surface, positive where it bulges.
 """
 
 from collections.abc import Callable
@@ -36,19 +36,18 @@ class Ball:
     radius: float           # [m]
 
     def foot(self, y: Array) -> tuple[float, Array, Array]:
-        """δ = |y − c| − r, n = (y − c)/|y − c|, S = (1 − n nᵀ)/r. ValueError at the centre, which has no normal."""
+        """δ = |y − c| − r, n = (y − c)/|y − c|, H = (1 − n nᵀ)/|y − c|. ValueError at the centre: no normal."""
         away = y - self.center
         distance = np.linalg.norm(away)
         if distance == 0:
             raise ValueError(f"the point {y.tolist()} is the centre of the ball that it should touch")
         n = away / distance
-        shape = (np.eye(3) - np.outer(n, n)) / self.radius if self.radius > 0 else np.zeros((3, 3))
-        return distance - self.radius, n, shape
+        return distance - self.radius, n, (np.eye(3) - np.outer(n, n)) / distance
 
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """A planar curve x(s) in x–y, s from span[0] to span[1]; the free side lies to the left of its direction."""
+    """A planar curve x(s) in x–y, straight beyond its ends; the free side lies to the left of its direction."""
 
     x: Callable             # s -> (2,) [m]
     dx: Callable            # s -> x'(s) (2,)
@@ -57,18 +56,19 @@ class Curve:
     samples: Array          # (k, 2)
 
     def foot(self, y: Array) -> tuple[float, Array, Array]:
-        """δ = n·(y − x), n to the left of the tangent t, S = −κ t tᵀ, at the nearest point (y − x)·x' = 0."""
+        """δ = n·(y − x), n left of the tangent t, H = −κ/(1 − κ δ) t tᵀ, where (y − x)·x' = 0."""
         s = self.nearest(y[:2])
         dx, ddx = np.asarray(self.dx(s), dtype=float), np.asarray(self.ddx(s), dtype=float)
         t = dx / np.linalg.norm(dx)
         n = TURN @ t
-        kappa = n @ ddx / (dx @ dx)
-        S = np.zeros((3, 3))
-        S[:2, :2] = -kappa * np.outer(t, t)
-        return n @ (y[:2] - self.x(s)), np.append(n, 0.0), S
+        delta = n @ (y[:2] - self.x(s))
+        kappa = n @ ddx / (dx @ dx) if self.s[0] < s < self.s[-1] else 0.0
+        H = np.zeros((3, 3))
+        H[:2, :2] = -kappa / (1 - kappa * delta) * np.outer(t, t)
+        return delta, np.append(n, 0.0), H
 
     def nearest(self, y: Array) -> float:
-        """s of the nearest point: the nearest sample, then Newton on (y − x)·x' = 0 between its neighbours."""
+        """s of the nearest point: the nearest sample, then Newton on (y − x)·x' = 0 beside it."""
         k = int(np.argmin(np.sum((self.samples - y)**2, axis=1)))
         low, high = self.s[max(k - 1, 0)], self.s[min(k + 1, len(self.s) - 1)]
         s = self.s[k]
@@ -88,7 +88,7 @@ class Curve:
 def curve(x: Callable, dx: Callable, ddx: Callable, span: tuple[float, float], samples: int = 400) -> Curve:
     """The planar curve x(s) with its first two derivatives, s -> (2,) each; the free side lies to its left.
 
-    span : the interval of s; its ends end the curve
+    span : the interval of s; beyond its ends the curve goes on straight
     """
     s = np.linspace(*span, samples)
     points = np.array([checked("x", x(each), 2, "a planar curve has two coordinates") for each in s])
@@ -105,7 +105,7 @@ class Level:
     k: int
 
     def foot(self, y: Array) -> tuple[float, Array, Array]:
-        """The nearest point z by Newton on y = z + δ ∇f/|∇f|, f(z) = 0;  S = P ∇²f P/|∇f| with P = 1 − n nᵀ.
+        """The nearest z by Newton on y = z + δ ∇f/|∇f|, f(z) = 0;  S = P ∇²f P/|∇f| with P = 1 − n nᵀ.
 
         ValueError where it does not converge: no nearest point that this start finds.
         """
@@ -125,14 +125,15 @@ class Level:
         if not np.linalg.norm(y[:self.k] - z - delta * n) <= 1e-9 * size:
             raise ValueError(f"no point of f = 0 nearest to {np.asarray(y).tolist()} was found")
         P = np.eye(self.k) - np.outer(n, n)
-        S, normal = np.zeros((3, 3)), np.zeros(3)
-        S[:self.k, :self.k] = P @ np.asarray(self.hessian(z), dtype=float) @ P / np.linalg.norm(g)
+        S = P @ np.asarray(self.hessian(z), dtype=float) @ P / np.linalg.norm(g)
+        H, normal = np.zeros((3, 3)), np.zeros(3)
+        H[:self.k, :self.k] = np.linalg.solve(np.eye(self.k) + delta * S, S)
         normal[:self.k] = n
-        return delta, normal, S
+        return delta, normal, H
 
 
 def level(f: Callable, gradient: Callable, hessian: Callable, k: int = 2) -> Level:
-    """The curve (k = 2, in x–y) or surface (k = 3) f(y) = 0, with gradient and Hessian; free where f > 0."""
+    """The curve (k = 2, in x–y) or surface (k = 3) f(y) = 0 with gradient and Hessian; free where f > 0."""
     if k not in (2, 3):
         raise ValueError(f"k is {k}; wanted 2 for a curve or 3 for a surface")
     return Level(f, gradient, hessian, k)
