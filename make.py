@@ -2,7 +2,7 @@
 
 For maintainers:
   refresh [notebooks]   execute and store normalised outputs (all notebooks without an argument)
-  checks [chapters]     write what students' own checks compare with, from the exercises (all without an argument)
+  checks [chapters]     write what students' own checks compare with (without an argument those that have changed)
   test --full           test with the long tests, then oldest, newest and wheel
   oldest                the package's tests on the oldest versions that pyproject.toml allows
   newest                the package's tests on the newest versions there are

@@ -1,6 +1,6 @@
 """Write what the students' self-checks compare with: lagrangebook/data/checks, one file for each notebook of the bank.
 
-    python book/_ext/checks.py [chapters]        all chapters without an argument
+    python book/_ext/checks.py [chapters]        without an argument those that are no longer current
 
 Runs the bank's notebooks. A file holds values at random points and salted buckets, and the digest of its notebook's sources:
 a test says when it is no longer current.
@@ -20,13 +20,14 @@ sys.path.insert(0, str(ROOT))
 
 from lagrangebook import check  # noqa: E402  (after the number of threads is set)
 from lagrangebook.assign.bank import bank  # noqa: E402
+from lagrangebook.check.own import FORMAT  # noqa: E402
 
 FOLDER = ROOT / "lagrangebook" / "data" / "checks"
 
 
 def sources(chapter):
     """A digest of all that decides the checks of a chapter."""
-    own = [chapter.code, [question.facts for question in chapter.questions.values()]]
+    own = [FORMAT, chapter.code, [question.facts for question in chapter.questions.values()]]
     return hashlib.sha256(json.dumps(own, sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -38,11 +39,17 @@ def checks(chapter):
     return {key["question"]: check.digest(key) for key in keys} | {"sources": sources(chapter)}
 
 
+def current(chapter):
+    """Whether the stored checks of a chapter are those of its sources."""
+    file = FOLDER / f"{chapter.name}.json"
+    return file.exists() and json.loads(file.read_text(encoding="utf8"))["sources"] == sources(chapter)
+
+
 def main(*names):
     FOLDER.mkdir(parents=True, exist_ok=True)
     for name, chapter in bank(ROOT / "exercises").items():
-        if not names or name in names:
-            text = json.dumps(checks(chapter), ensure_ascii=False, indent=None, separators=(",", ":"), sort_keys=True)
+        if name in names or not names and not current(chapter):
+            text = json.dumps(checks(chapter), ensure_ascii=False, separators=(",", ":"), sort_keys=True)
             (FOLDER / f"{name}.json").write_text(text.replace('},"', '},\n"') + "\n", encoding="utf8")
             print(name, flush=True)
 

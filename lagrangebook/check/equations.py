@@ -19,6 +19,8 @@ from .trees import Meter, Undefined, Unusable, canonical, evaluate, mp, symbols
 
 TOLERANCE, PIVOT, STEP = 1e-6, 1e-10, "1e-12"
 HALF = "You left out ½ q̇ᵀ (∂M/∂q) q̇, the slope of the kinetic energy: Ṁ q̇ is only the first of the two velocity terms."
+VELOCITIES = "There are no velocity terms: where M depends on q, its change needs forces."
+LAMBDA = "The sign of λ is wrong: +Jᵀλ stands on the right, beside τ."
 CHANGES = (
     (("g",), 0.5, "Gravity is counted twice."), (("g",), -1, "The sign of gravity is wrong."),
     (("g",), 2, "Only half of gravity is there."),
@@ -86,7 +88,8 @@ def canonical_rows(columns: list, c: list, multipliers: int, force: list | None)
     rows = [[*(column[i] for column in columns), *[mp().mpf(0)] * size, c[i]] for i in range(len(c))]
     for k in range(size):
         unit = [mp().mpf(j == k) for j in range(size)]
-        rows.append([*(-column[k] for column in force), *[mp().mpf(0)] * (len(columns) - multipliers), *unit, mp().mpf(0)])
+        nothing = [mp().mpf(0)] * (len(columns) - multipliers)
+        rows.append([*(-column[k] for column in force), *nothing, *unit, mp().mpf(0)])
     return echelon(rows, multipliers)
 
 
@@ -97,7 +100,7 @@ def contradictions(columns: list, c: list) -> list:
 
 
 def _consistent(trees: list, point: dict, every: set, names: list, pairs: list) -> tuple | None:
-    """The point with some coordinates moved to where equations with a singular matrix have solutions (every other point is)."""
+    """The point with some coordinates moved to where equations with a singular matrix have solutions."""
     def at(**moved: Any) -> tuple:
         return linear(trees, filled(point, every) | moved, names, Meter())
 
@@ -128,7 +131,7 @@ def prepare(question: dict, datas: list, seed: int) -> tuple[dict, list]:
             columns, c = linear(systems[0], filled(point, every), lam + x, Meter())
         except Undefined:
             continue
-        if len(points) % 2:
+        if len(points) % 2:     # what a singular matrix says of q alone shows at points of both kinds
             point, columns, c = _consistent(systems[0], point, every, lam + x, coordinates(x)) or (point, columns, c)
         points.append(point)
         rights.append((columns, c))
@@ -169,9 +172,9 @@ def _generic(common: dict, trees: list, rights: list) -> list:
     lam, x = common["multipliers"], common["unknowns"]
     pairs = coordinates(x)
     rates = {qd: 0 for _, qd in pairs}
-    found = [(message, [_texts(rows) for rows in _rows(common, trees, Meter(), change)]) for message, change in (
-        ("There are no velocity terms: where M depends on q, its change needs forces.", rates),
-        ("Gravity is missing.", {"g": 0})) if set(change) <= set(common["points"][0]) and _defined(common, trees, change)]
+    found = [(message, [_texts(rows) for rows in _rows(common, trees, Meter(), change)])
+             for message, change in ((VELOCITIES, rates), ("Gravity is missing.", {"g": 0}))
+             if set(change) <= set(common["points"][0]) and _defined(common, trees, change)]
     if pairs and not lam and len(trees) == len(x):
         rows = [_without_half(common, trees, point, right, pairs) for point, right in zip(common["points"], rights)]
         found += [(HALF, rows)] if all(rows) else []
@@ -206,7 +209,8 @@ def probe(common: dict, data: Any, meter: Meter) -> tuple:
     every = set().union(*(symbols(tree, meter) for tree in trees), set())
     if not every & set(common["unknowns"]):
         wanted = ", ".join(common["unknowns"])
-        raise Unusable(strange_name(every, set(common["points"][0])) or f"Your answer does not hold {wanted}: that is no equation for it.")
+        strange = strange_name(every, set(common["points"][0]))
+        raise Unusable(strange or f"Your answer does not hold {wanted}: that is no equation for it.")
     return trees, every, _rows(common, trees, meter), meter
 
 
@@ -246,7 +250,7 @@ def hint(common: dict, part: dict, observed: tuple) -> str:
         return "Your equations say more than they may: one is too many, or two contradict each other."
     changes = [({name: factor for name in own if name in every}, message) for own, factor, message in CHANGES]
     if common["multipliers"]:
-        changes.append((dict.fromkeys(common["multipliers"], -1), "The sign of λ is wrong: +Jᵀλ stands on the right, beside τ."))
+        changes.append((dict.fromkeys(common["multipliers"], -1), LAMBDA))
     for name in sorted(every - set(common["multipliers"])):
         changes += [({name: -1}, f"The sign is wrong in the terms with {name}."),
                     ({name: 2}, f"A factor 2 is lost in the terms with {name}, or a ½ is too many."),

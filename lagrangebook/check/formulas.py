@@ -3,7 +3,7 @@
 from difflib import get_close_matches
 from typing import Any
 
-from .grids import Grid, names, numbers, place, read, shape_message, squeezed
+from .grids import Grid, listed, names, numbers, place, read, shape_message, squeezed
 from .points import draw, filled
 from .trees import Meter, Undefined, mp
 
@@ -62,7 +62,7 @@ def _wrong(common: dict, part: dict, values: list) -> list[int]:
 
 def same(common: dict, part: dict, observed: tuple) -> bool:
     (shape, entries), values, _ = observed
-    alike = squeezed(shape) == squeezed(tuple(part["shape"])) and len(entries) == len(part["values"][0])
+    alike = squeezed(shape) == squeezed(listed(part["shape"])) and len(entries) == len(part["values"][0])
     return alike and not _wrong(common, part, values)
 
 
@@ -82,7 +82,7 @@ def strange_name(own: set, known: set) -> str | None:
 
 def hint(common: dict, part: dict, observed: tuple) -> str:
     grid, values, meter = observed
-    message = shape_message(grid[0], tuple(part["shape"]))
+    message = shape_message(grid[0], listed(part["shape"]))
     if message:
         return message
     every = names(grid, meter)
@@ -92,7 +92,7 @@ def hint(common: dict, part: dict, observed: tuple) -> str:
         return message
     ratio = _constant_ratio(part, values)
     if ratio is not None:
-        return "The sign is wrong." if ratio == -1 else "It differs from the right one by a constant factor: is a ½ or a 2 lost?"
+        return "The sign is wrong." if ratio == -1 else "It is off by a constant factor: is a ½ or a 2 lost?"
     for name in sorted(every):
         for factor, sentence in CHANGES:
             changed = [numbers(grid, filled(point, every, {name: factor}), meter) for point in common["points"]]

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .grids import read, shape_message, squeezed, unusable
+from .grids import listed, names, read, shape_message, squeezed, unusable
 from .numbers import FACTORS, on_scale, scale
 from .trees import Meter, Unusable, evaluate
 
@@ -47,8 +47,6 @@ def probe(common: dict, data: Any, meter: Meter) -> dict:
 
 def _numbers_only(data: Any) -> Any:
     """Outputs that hold symbols are no numbers; they stop here with their own sentence."""
-    from .grids import names
-
     meter = Meter()
     for out in data["outputs"] if type(data) is dict and type(data.get("outputs")) is list else ():
         try:
@@ -67,20 +65,19 @@ def close(own: dict | None, right: dict | None, tolerance: float, factor: float 
     texts = [(a, b) for a, b in zip(own["entries"], right["entries"]) if str in (type(a), type(b))]
     values = [(a * factor, b) for a, b in zip(own["entries"], right["entries"]) if str not in (type(a), type(b))]
     s = scale([b for _, b in values])
-    return all(a == b for a, b in texts) and all(abs(on_scale(a, s) - on_scale(b, s)) <= tolerance for a, b in values)
+    near = all(abs(on_scale(a, s) - on_scale(b, s)) <= tolerance for a, b in values)
+    return near and all(a == b for a, b in texts)
 
 
 def _alike(own: dict, right: dict) -> bool:
-    return squeezed(_shape(own)) == squeezed(_shape(right)) and len(own["entries"]) == len(right["entries"])
-
-
-def _shape(output: dict) -> tuple:
-    return tuple(tuple(part) if type(part) is list else part for part in output["shape"])
+    shapes = [squeezed(listed(output["shape"])) for output in (own, right)]
+    return shapes[0] == shapes[1] and len(own["entries"]) == len(right["entries"])
 
 
 def _all_close(common: dict, own: dict, right: dict, factor: float = 1.0) -> bool:
-    pairs = zip(own["outputs"], right["outputs"])
-    return len(own["outputs"]) == len(right["outputs"]) and all(close(a, b, common["tolerance"], factor) for a, b in pairs)
+    pairs = list(zip(own["outputs"], right["outputs"]))
+    every = len(own["outputs"]) == len(right["outputs"])
+    return every and all(close(a, b, common["tolerance"], factor) for a, b in pairs)
 
 
 def same(common: dict, part: dict, observed: dict) -> bool:
@@ -137,7 +134,7 @@ def hint(common: dict, part: dict, observed: dict) -> str:
     if observed["reason"]:
         return "On one of the inputs it is tried with: " + observed["reason"]
     for own, right in zip(observed["outputs"], part["outputs"]):
-        message = shape_message(_shape(own), _shape(right))
+        message = shape_message(listed(own["shape"]), listed(right["shape"]))
         if message:
             return message.replace("Your answer", "What your function returns")
     for factor, sentence in FACTORS if "property" not in common else ():

@@ -15,7 +15,7 @@ def unusable(data: Any) -> str:
     if type(data) is not dict:
         return "Your answer cannot be read."
     if "nonfinite" in data:
-        return "Your answer holds NaN or infinity: somewhere it divides by zero or takes a root or logarithm of a wrong number."
+        return "Your answer holds NaN or infinity: it divides by zero, or takes a root or logarithm of a wrong number."
     if "error" in data or "unreadable" in data:
         return f"It ends in an error: {str(data.get('error', data.get('unreadable')))[:200]}."
     if "large" in data:
@@ -34,7 +34,8 @@ def read(data: Any, meter: Meter, depth: int = 0) -> Grid:
         grids = [read(entry, meter, depth + 1) for entry in data]
         shapes = [shape for shape, _ in grids]
         even = all(shape == shapes[0] for shape in shapes)
-        return (len(data), *(shapes[0] if shapes else ())) if even else tuple(shapes), [entry for _, own in grids for entry in own]
+        shape = (len(data), *(shapes[0] if shapes else ())) if even else tuple(shapes)
+        return shape, [entry for _, own in grids for entry in own]
     if type(data) is dict and type(data.get("expr")) is list:
         return (), [data["expr"]]
     if type(data) is dict and type(data.get("matrix")) is list:
@@ -47,11 +48,23 @@ def read(data: Any, meter: Meter, depth: int = 0) -> Grid:
     raise Unusable(unusable(data))
 
 
+def text_of(data: Any, wanted: str) -> str:
+    """Plain data that have to be a text; `wanted` says so to who gives a number or a formula."""
+    if type(data) is str:
+        return data
+    raise Unusable(unusable(data) if data is None or type(data) is dict and "expr" not in data else wanted)
+
+
 def squeezed(shape: tuple) -> tuple:
     """The shape without its ones: a vector may stand as a row, a column or a list."""
     if any(type(part) is tuple for part in shape):
         return tuple(squeezed(part) for part in shape)
     return tuple(size for size in shape if size != 1)
+
+
+def listed(shape: list) -> tuple:
+    """A shape that has been JSON."""
+    return tuple(listed(part) if type(part) is list else part for part in shape)
 
 
 def shape_message(own: tuple, wanted: tuple) -> str | None:

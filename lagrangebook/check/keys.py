@@ -61,7 +61,7 @@ def _context(question: dict, space: dict, seed: int) -> dict:
 
 
 def key(question: dict, space: dict, seed: int = 0) -> dict:
-    """The question with its "reference" and each mistake's "data" as plain data, positive names and context of its property."""
+    """The question with its "reference", each mistake's "data", its positive names and the context of its property."""
     name = variable(question)
     if name not in space:
         raise ValueError(f"{question['question']}: the notebook leaves no {name} behind")

@@ -1,14 +1,14 @@
 """Numbers, and vectors and matrices of numbers.
 
-They are compared on the scale u(x) = asinh(x / s), s = 1 % of the power of ten of the largest entry: relative where x is large,
-absolute near zero. A sealed number is a set of salted hashes of the buckets of u around it, never the number.
+They are compared on the scale u(x) = asinh(x / s), s = 1 % of the power of ten of the largest entry: relative where
+x is large, absolute near zero. A sealed number is a set of salted hashes of the buckets of u around it, never the number.
 """
 
 import hashlib
 import math
 from typing import Any
 
-from .grids import Grid, names, numbers, place, read, shape_message, squeezed
+from .grids import Grid, listed, names, numbers, place, read, shape_message, squeezed
 from .trees import Meter, Unusable
 
 EXACT, USUAL = 1e-6, 5e-3
@@ -44,7 +44,8 @@ def _tolerance(question: dict, right: list, wrong: list[list], s: float) -> floa
         return float(question["tolerance"])
     if right and all(type(x) is int for x in right):
         return EXACT
-    apart = [max(abs(on_scale(a, s) - on_scale(b, s)) for a, b in zip(right, own)) for own in wrong if len(own) == len(right)]
+    apart = [max(abs(on_scale(a, s) - on_scale(b, s)) for a, b in zip(right, own))
+             for own in wrong if len(own) == len(right)]
     return max(EXACT, min([USUAL, *(d / 4 for d in apart if d > 0)]))
 
 
@@ -98,7 +99,7 @@ def wrong_entries(common: dict, part: dict, values: list) -> list[int]:
 
 def same(common: dict, part: dict, observed: tuple) -> bool:
     shape, values = observed
-    alike = squeezed(shape) == squeezed(tuple(part["shape"])) and len(values) == len(part["entries"])
+    alike = squeezed(shape) == squeezed(listed(part["shape"])) and len(values) == len(part["entries"])
     return alike and not wrong_entries(common, part, values)
 
 
@@ -120,7 +121,7 @@ def _transposed(shape: tuple, values: list) -> list:
 def hint(common: dict, part: dict, observed: tuple) -> str:
     """The likely mistake, found by trying what undoes it."""
     shape, values = observed
-    wanted = tuple(part["shape"])
+    wanted = listed(part["shape"])
     message = shape_message(shape, wanted)
     if message:
         return message

@@ -1,4 +1,4 @@
-"""A student's own check, from the package's data: values at random points and salted buckets, never a formula or the answer."""
+"""A student's own check, from the package's data: values at random points and salted buckets, no formula, no answer."""
 
 import hashlib
 import json
@@ -11,12 +11,15 @@ from .keys import answer as answered
 from .verdict import Verdict
 
 DATA = Path(__file__).parents[1] / "data" / "checks"
+FORMAT = 2      # of the files; another number makes them out of date
 PUBLIC = 0      # the seed of the self-checks; graded sets use their own
 
 
 def digest(key: dict) -> dict:
-    """What may be published of a key made with seed 0. For functions it holds the code of the inputs, and `setup`, the source of
-    the cells that it needs."""
+    """What may be published of a key made with seed 0.
+
+    For a function it holds the code of its inputs, and key["setup"], the source of the setup cells, which they need.
+    """
     own = target(key, key["reference"], PUBLIC)
     form, salt = FORMS[own["form"]], hashlib.sha256(key["question"].encode()).hexdigest()[:8]
     common, part = form.seal(own["common"], own["part"], salt)
@@ -33,7 +36,7 @@ def _chapter(name: str) -> dict:
 
 
 def check(name: str, answer: Any) -> Verdict:
-    """The verdict on your answer to an exercise, as in check("energy-3", answer_3). KeyError for a name that no exercise has."""
+    """The verdict on your answer to an exercise, as in check("energy-3", answer_3). KeyError where there is none."""
     own = _chapter(name.rpartition("-")[0]).get(name)
     if own is None:
         raise KeyError(f"there is no exercise {name!r} to check; its name stands in the exercise notebook, as 'energy-3'")

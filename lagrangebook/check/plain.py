@@ -11,9 +11,9 @@ import numpy as np
 from .trees import DEPTH, NODES, canonical, rate
 
 CHARACTERS = 20_000
-NAMES = {"Add": "add", "Mul": "mul", "Pow": "pow", "Abs": "abs", "Min": "min", "Max": "max", "sign": "sign", "atan2": "atan2"}
+NAMES = {"Add": "add", "Mul": "mul", "Pow": "pow", "Abs": "abs", "Min": "min", "Max": "max"}
 NAMES |= {name: name for name in ("sin cos tan cot sec csc asin acos atan acot sinh cosh tanh coth "
-                                  "asinh acosh atanh exp log").split()}
+                                  "asinh acosh atanh exp log sign atan2").split()}
 
 
 class _Not(Exception):

@@ -7,7 +7,7 @@ from .trees import canonical, mp
 
 
 def draw(question: dict, names: Iterable[str], count: int, seed: int) -> list[dict]:
-    """`count` points {name: text}; names not declared positive take both signs over any two points that follow each other."""
+    """`count` points {name: text}; a name that is not declared positive takes both signs in turn."""
     rng = random.Random(f"{question.get('question', '')} {seed}")
     domain = {canonical(name): limits for name, limits in question.get("domain", {}).items()}
     positive = {canonical(name) for name in question.get("positive", ())}

@@ -114,13 +114,15 @@ def _real(x: Any) -> Any:
     return x.real
 
 
-FUNCTIONS = {name: _plain(name) for name in ("sin cos tan cot sec csc asin acos atan acot log asinh acosh atanh").split()}
+FUNCTIONS = {name: _plain(name) for name in "sin cos tan cot sec csc asin acos atan acot log asinh acosh atanh".split()}
 FUNCTIONS |= {name: _hyperbolic(name) for name in ("sinh", "cosh", "tanh", "coth")}
-FUNCTIONS |= {"exp": _exp, "abs": abs, "sqrt": lambda x: _power(x, mp().mpf("0.5")), "sign": lambda x: mp().sign(_real(x))}
+FUNCTIONS |= {"exp": _exp, "abs": abs}
+FUNCTIONS |= {"sqrt": lambda x: _power(x, mp().mpf("0.5")), "sign": lambda x: mp().sign(_real(x))}
 BINARY = {"pow": _power, "atan2": lambda y, x: mp().atan2(_real(y), _real(x))}
 MANY = {"add": lambda *x: sum(x, mp().mpf(0)), "mul": lambda *x: mp().fprod(x),
         "min": lambda *x: min(map(_real, x)), "max": lambda *x: max(map(_real, x))}
 OPERATIONS = FUNCTIONS | BINARY | MANY
+OPERANDS = dict.fromkeys(FUNCTIONS, 1) | dict.fromkeys(BINARY, 2)
 
 
 def number(text: Any) -> Any:
@@ -145,7 +147,7 @@ def _node(tree: Any) -> str:
             raise Unusable("Your answer is not a formula.")
     elif tree[0] not in OPERATIONS:
         raise Unusable(f"Your answer uses {tree[0][:30]!r}, which cannot be checked here.")
-    elif len(tree) - 1 != {**dict.fromkeys(FUNCTIONS, 1), **dict.fromkeys(BINARY, 2)}.get(tree[0], len(tree) - 1):
+    elif len(tree) - 1 != OPERANDS.get(tree[0], len(tree) - 1):
         raise Unusable(f"Your answer uses {tree[0]!r} with a wrong number of arguments.")
     return tree[0]
 
