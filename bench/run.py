@@ -14,9 +14,13 @@ from pathlib import Path
 
 import numpy as np
 
-from lagrangebook.mechanisms import arm7, pendulum, puma560, two_link
+from lagrangebook.constraints import assemble, constrained_accelerations
+from lagrangebook.mechanisms import arm7, five_bar, pendulum, puma560, two_link
 from lagrangebook.model import GROUND
+from lagrangebook.standard_form import of_model
 from lagrangebook.tape import compiled
+from lagrangebook.tape.closed import closed_kernel, record_closed
+from lagrangebook.tape.recording import python_function
 
 RESULTS = Path(__file__).with_name("results.json")
 BURSTS, SECONDS = 40, 0.01
@@ -136,6 +140,34 @@ def chains(pin, rows):
         for name, mine, theirs in (("RNEA", fast.rnea, pin.rnea), ("forward", fast.forward, pin.aba)):
             rows.append({"group": "chains", "model": f"chain of {n}", "quantity": name, "peer": "Pinocchio",
                          **interleaved(lambda: mine(q, qd, x, out=out), lambda: theirs(peer, data, q, qd, x))})
+
+
+def closed_loop(pin, rows):
+    """q̈ and λ of the five-bar, its tips held together: Pinocchio's point constraint has a third row, along z, that is
+    always zero, so its proximal solver needs a small regularisation and repeats the solution until the rows are kept."""
+    five = five_bar()
+    model, loop = five.model, five.loops[0]
+    peer = pinocchio_model(pin, model)
+    data, end = peer.createData(), pin.SE3(np.eye(3), np.array([0.3, 0, 0]))
+    tips = (peer.getJointId("left distal"), end, peer.getJointId("right distal"), end)
+    pins, pins_data = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+    pins.append(pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, peer, *tips, pin.LOCAL))
+    pins_data.append(pins[0].createData())
+    pin.initConstraintDynamics(peer, data, pins, pins_data)
+    settings = pin.ProximalSettings(1e-10, 1e-8, 10)
+    q = assemble(loop, np.array([2.1, -1.5, 0.9, 1.6])).q
+    J = loop.J(q)
+    qd, tau = np.linalg.svd(J)[2][2:].T @ [1.0, 0.5], np.array([1.5, 0, -0.8, 0])
+    fast, plain, out = closed_kernel(model, loop), python_function(record_closed(model, loop)), np.empty(6)
+    theirs = lambda: pin.constraintDynamics(peer, data, q, qd, tau, pins, pins_data, settings)
+    slow = constrained_accelerations(of_model(model)(q, qd), tau, J, loop.bias(q, qd))
+    same(fast(q, qd, tau)[:4], theirs(), "closed loop")
+    same(fast(q, qd, tau), np.concatenate([slow.qdd, slow.lam]), "closed loop, plain")
+    a, b, c = q.tolist(), qd.tolist(), tau.tolist()
+    for group, name, mine in (("closed loop", "accelerations and forces", lambda: fast(q, qd, tau, out=out)),
+                              ("closed loop", "the same, allocating", lambda: fast(q, qd, tau)),
+                              ("no compiler", "closed loop", lambda: plain(a, b, c))):
+        rows.append({"group": group, "model": "five-bar", "quantity": name, "peer": "Pinocchio", **interleaved(mine, theirs)})
 
 
 def batches(pin, rows, count=100_000):
@@ -273,6 +305,7 @@ def main():
     rows = []
     single_states(pin, rows)
     chains(pin, rows)
+    closed_loop(pin, rows)
     batches(pin, rows)
     mujoco_rows(rows)
     symbolic_peer(rows)
