@@ -4,8 +4,9 @@
 
 Pyodide's files come from a local folder, from the official release archive, or from the release itself. The official lock
 carries the SHA-256 of every package; of the lock and of Pyodide's core files it stands below. sympy and mpmath are the
-ones installed here, without their tests, as byte code where a Python 3.12 is at hand. What comes out, `_build/pyodide`,
-has a lock of its own: the packages with their sizes, and what each module of lagrangebook imports.
+ones installed here, without their tests. Where a Python 3.12 is at hand, the Python files of all packages become byte
+code, which the browser imports in a third of the time. What comes out, `_build/pyodide`, has a lock of its own: the
+packages with their sizes and SHA-256, and what each module of lagrangebook imports.
 """
 
 import ast
@@ -19,6 +20,7 @@ import sys
 import tarfile
 import urllib.request
 import zipfile
+from functools import lru_cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,7 +36,7 @@ CORE = {
     "python_stdlib.zip": "16611534726e5d8ac2bd8f926410b2dcb8d6f49aa24913463533b457a2115c16",
 }
 WANTED = ("numpy", "scipy", "matplotlib")
-UNUSED = {"matplotlib-pyodide"}         # its back ends draw on the page; ours are SVG in a worker
+UNUSED = {"matplotlib-pyodide", "fonttools", "pytz"}       # back ends that draw on the page or write PDF; time zones
 OURS = "lagrangebook"
 WITHOUT_TESTS = {"sympy": ["mpmath"], "mpmath": []}
 TESTS = {"tests", "testing", "benchmarks"}
@@ -87,9 +89,15 @@ def official(read):
     wanted |= {entry["file_name"]: entry["sha256"] for entry in entries.values()}
     for name, sha256 in wanted.items():
         (TARGET / name).write_bytes(checked(read, name, sha256))
+    for entry in entries.values():
+        if entry["file_name"].endswith(".whl"):
+            with zipfile.ZipFile(TARGET / entry["file_name"]) as archive:
+                files = {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")}
+            entry["sha256"] = pack(TARGET / entry["file_name"], files)
     return lock, entries
 
 
+@lru_cache
 def python312():
     """A Python 3.12, or None: byte code of another version is of no use to the browser."""
     candidates = [sys.executable, shutil.which("python3.12"), *Path.home().glob(".pyenv/versions/3.12*/bin/python3.12")]
@@ -97,38 +105,38 @@ def python312():
         code = "import sys; sys.exit(sys.version_info[:2] != (3, 12))"
         if subprocess.run([python, "-c", code], capture_output=True).returncode == 0:
             return python
+    print(f"no Python {PYTHON} here: packages go into the page as source, and are imported more slowly")
     return None
 
 
-def compiled(folder, keep_sources):
-    """Byte code beside the sources, or in their place; without a Python 3.12 the sources stay as they are."""
-    python = python312()
-    if python and subprocess.run([python, "-c", COMPILE, folder, "with" if keep_sources else "bare"]).returncode == 0:
-        if not keep_sources:
-            for file in folder.rglob("*.py"):
-                file.unlink()
-    return bool(python)
-
-
-def wheel(name, version, files, depends, keep_sources):
-    """Packs {path: bytes} as a wheel, the same bytes from the same files; its entry for the lock."""
-    folder = TARGET / "unpacked"
+def pack(file, files, keep_sources=False):
+    """Writes {path: bytes} as a wheel, byte code beside the sources or in their place; its SHA-256."""
+    folder, python = TARGET / "unpacked", python312()
     shutil.rmtree(folder, ignore_errors=True)
-    info = f"{name}-{version}.dist-info"
-    files = files | {f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n".encode(),
-                     f"{info}/WHEEL": b"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n", f"{info}/RECORD": b""}
     for path, data in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(data)
-    if not compiled(folder, keep_sources):
-        print(f"no Python {PYTHON} here: {name} goes into the page as source, and is imported more slowly")
-    file = TARGET / f"{name}-{version}-py3-none-any.whl"
+    if python:
+        subprocess.run([python, "-c", COMPILE, folder, "with" if keep_sources else "bare"], check=True)
+    for source in folder.rglob("*.py") if not keep_sources else ():
+        if source.with_suffix(".pyc").exists():
+            source.unlink()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(p for p in folder.rglob("*") if p.is_file()):
             archive.writestr(zipfile.ZipInfo(path.relative_to(folder).as_posix()), path.read_bytes(), zipfile.ZIP_DEFLATED)
     shutil.rmtree(folder)
-    return {"name": name, "version": version, "file_name": file.name, "install_dir": "site", "sha256": digest(file.read_bytes()),
-            "package_type": "package", "imports": [name], "depends": depends, "unvendored_tests": False}
+    return digest(file.read_bytes())
+
+
+def wheel(name, version, files, depends, keep_sources=False):
+    """A wheel of these files; its entry for the lock."""
+    info = f"{name}-{version}.dist-info"
+    files = files | {f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n".encode(),
+                     f"{info}/WHEEL": b"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n", f"{info}/RECORD": b""}
+    file = TARGET / f"{name}-{version}-py3-none-any.whl"
+    return {"name": name, "version": version, "file_name": file.name, "install_dir": "site",
+            "sha256": pack(file, files, keep_sources), "package_type": "package", "imports": [name], "depends": depends,
+            "unvendored_tests": False}
 
 
 def installed(name):
@@ -195,7 +203,7 @@ def main(argument=""):
     TARGET.mkdir(parents=True)
     lock, entries = official(reader(where))
     for name, depends in WITHOUT_TESTS.items():
-        entries[name] = wheel(name, *installed(name), depends, keep_sources=False)
+        entries[name] = wheel(name, *installed(name), depends)
     entries[OURS] = wheel(OURS, *own(), ["numpy"], keep_sources=True)
     for entry in entries.values():
         entry["size"] = (TARGET / entry["file_name"]).stat().st_size

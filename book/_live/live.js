@@ -12,7 +12,11 @@
     node.append(...children);
     return node;
   };
-  const text = (cell) => (cell.pre ? cell.pre.textContent.replace(/\n+$/, "") : cell.code);
+  const plain = (copy) => {               // browsers write new lines as <br>
+    copy.querySelectorAll("br").forEach((br) => br.replaceWith("\n"));
+    return copy.textContent;
+  };
+  const text = (cell) => (cell.pre ? plain(cell.pre.cloneNode(true)).replace(/\n+$/, "") : cell.code);
   const edited = (cell) => cell.pre && text(cell) !== cell.printed;
   const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
 
@@ -77,7 +81,8 @@
   function clear(cell, fresh) {           // fresh: what was printed makes room for what comes
     cell.box?.querySelector(".live-output")?.remove();
     const old = stored(cell), image = picture(cell);
-    if (old) for (const child of old.children) child.hidden = fresh && !(image && child.contains(image));
+    if (old && !image) old.hidden = fresh;
+    if (image) for (const child of old.children) child.hidden = fresh && !child.contains(image);
     if (image && cell.image && !fresh) image.src = cell.image;
   }
   function outputBox(cell) {
@@ -216,7 +221,7 @@
     event.preventDefault();
     const range = getSelection().getRangeAt(0).cloneRange();
     range.setStart(pre, 0);
-    const line = range.toString().split("\n").pop();
+    const line = plain(range.cloneContents()).split("\n").pop();
     document.execCommand("insertText", false, `\n${line.match(/^ */)[0]}${/:\s*$/.test(line) ? "    " : ""}`);
   }
   function editable(cell) {

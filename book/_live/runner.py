@@ -5,6 +5,7 @@ import builtins
 import importlib.util
 import io
 import linecache
+import logging
 import pprint
 import re
 import sys
@@ -95,6 +96,7 @@ def prepare(send):
     output = send
     sys.stdout, sys.stderr = Stream("stdout"), Stream("stderr")
     builtins.display = display
+    logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)        # "building the font cache", on stderr
     stand_in("IPython", get_ipython=lambda: None, display=stand_in(
         "IPython.display", HTML=HTML, Latex=Latex, Math=Latex, Markdown=Shown, display=display))
 

@@ -7,13 +7,18 @@ const here = new Set();                                     // packages that are
 const post = (kind, more) => postMessage({ kind, ...more });
 const progress = () => post("progress", { loaded, wanted: Math.max(wanted, loaded) });
 
-// Every byte that Pyodide fetches is counted on its way.
+// Every byte that Pyodide fetches is counted on a copy: the response itself stays as it is, for the browser's code cache.
 self.fetch = async (...request) => {
   const response = await native(...request);
-  if (!response.ok || !response.body) return response;
-  const counter = new TransformStream({ transform(chunk, out) { loaded += chunk.byteLength; progress(); out.enqueue(chunk); } });
-  return new Response(response.body.pipeThrough(counter), { status: response.status, headers: response.headers });
+  if (response.ok && response.body) count(response.clone().body.getReader());
+  return response;
 };
+async function count(reader) {
+  for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
+    loaded += value.byteLength;
+    progress();
+  }
+}
 
 // The packages that a piece of code imports, with what they need themselves.
 function needs(code) {
