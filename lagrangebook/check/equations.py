@@ -255,8 +255,9 @@ def hint(common: dict, part: dict, observed: tuple) -> str:
         changes += [({name: -1}, f"The sign is wrong in the terms with {name}."),
                     ({name: 2}, f"A factor 2 is lost in the terms with {name}, or a ½ is too many."),
                     ({name: 0.5}, f"The terms with {name} are counted twice, or a ½ is lost.")]
+    first = common | {"points": common["points"][:1]}
     for change, message in changes:
-        if change and agree(_rows(common, trees, meter, change), part["rows"]):
+        if change and all(agree(_rows(own, trees, meter, change), part["rows"]) for own in (first, common)):
             return message
     return "Not right: at random states it does not give the right " + (
         "accelerations." if coordinates(common["unknowns"]) else "values of what it is solved for.")

@@ -7,7 +7,7 @@ any list whatever, also a forged one, is either a value or an `Unusable` answer 
 import re
 import time
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 NODES, DEPTH, SECONDS = 20_000, 150, 5.0
@@ -40,7 +40,7 @@ class Meter:
         self.nodes -= 1
         if self.nodes < 0 or depth > DEPTH:
             raise Unusable("Your answer is too long to be checked; bring it into a shorter form.")
-        if time.process_time() > self.end:
+        if self.nodes % 256 == 0 and time.process_time() > self.end:
             raise Unusable("Your answer takes too long to evaluate; bring it into a shorter form.")
 
 
@@ -65,6 +65,7 @@ def mp() -> Any:
     return context
 
 
+@lru_cache(1000)
 def canonical(name: str) -> str:
     """The name under which a symbol is matched: q_1 is q1, θ is theta, q1d is qd1."""
     name = unicodedata.normalize("NFKC", name)
