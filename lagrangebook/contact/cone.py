@@ -23,12 +23,12 @@ NEGLIGIBLE = 1e-12  # a diagonal element of W this small beside the largest is n
 class Cone(NamedTuple):
     """A friction cone replaced by a pyramid; unpacks as generators, error."""
 
-    generators: Array       # (facets, 1 + d): (1, μ d_k); a force of the pyramid is a sum of them, weights ≥ 0
+    generators: Array       # (facets, 1 + d): (1, μ d_k), which with weights ≥ 0 make up the pyramid
     error: float            # the part of friction missing where it is worst: 1 − cos(π/facets); plane: 0
 
 
 def friction_cone(mu: float, facets: int = 8, d: int = 2) -> Cone:
-    """The pyramid inside Coulomb's cone, d_k = (cos 2πk/facets, sin 2πk/facets); the cone itself in the plane.
+    """The pyramid inside Coulomb's cone, d_k = (cos 2πk/facets, sin 2πk/facets); in the plane the cone itself.
 
     mu : ≥ 0    facets : 3 or more    d : 1 or 2
     """
@@ -72,14 +72,15 @@ def solve_contact(W: Array, b: Array, mu: Array, sizes: Sequence[int], start: Ar
                   tolerance: float = 1e-10) -> ContactSolution:
     """p with v = W p + b, complementary along the normals and with Coulomb's law along the tangents.
 
-    W : (k, k) of any rank, symmetric or not    b : (k,)    mu : (m,)    sizes : rows of each contact, 1 + d or 1
+    W : (k, k) of any rank, symmetric or not    b : (k,)    mu : (m,)
+    sizes  : rows of each contact, 1 + d, or 1 without friction
     start  : (k,) a guess, such as the last step's p
     terms  : (k,) the size of the numbers that b is a difference of; rounding is judged by them
     facets : pyramids of so many facets take the place of the cones
 
-    Without friction, in the plane and for pyramids the problem is an LCP for Lemke's method. In space, and for
-    many contacts: projected Gauss–Seidel with the discs themselves, then Newton on p = proj(p − v), a function
-    with kinks (Alart and Curnier, 1991), damped because W may be singular.
+    Without friction, in the plane and for pyramids the problem is an LCP for Lemke's method. In space, and
+    for many contacts: projected Gauss–Seidel with the discs themselves, then Newton on p = proj(p − v), a
+    function with kinks (Alart and Curnier, 1991), damped because W may be singular.
     """
     problem = _problem(W, b, mu, sizes, terms)
     if facets is not None:
@@ -111,7 +112,7 @@ class _Problem:
     unit: Array         # (k,)
 
     def solve(self, start: Array | None, tolerance: float) -> tuple[Array, str]:
-        """(p, status): Lemke where it is exact and cheap; Gauss–Seidel and Newton; Lemke as their last start."""
+        """(p, status): Lemke where exact and cheap; Gauss–Seidel and Newton; Lemke as their last start."""
         lcp = self.T.shape[1] < 2
         best, status = np.zeros(len(self.b)) if start is None else start, "limit"
         if start is None and lcp and len(self.N) + 3 * len(self.rough) <= SMALL:
@@ -144,7 +145,7 @@ class _Problem:
         return float(np.max(abs(p - self.projected(p)[0]), initial=0.0))
 
     def newton(self, p: Array, tolerance: float, steps: int = 30) -> Array:
-        """(JᵀJ + ε 1) Δp = −Jᵀ f for f = p − proj(p − v); ε falls with ‖f‖², so that it ends quadratically."""
+        """(JᵀJ + ε 1) Δp = −Jᵀ f for f = p − proj(p − v); ε falls with ‖f‖², so the end is quadratic."""
         k, damping = len(p), 1.0
         for _ in range(steps):
             y, pushed, share, direction = self.projected(p)
@@ -193,12 +194,12 @@ class _Problem:
         return p
 
     def by_lcp(self, facets: int = 8) -> tuple[Array, str, float]:
-        """(p, status, residual of the LCP) by Lemke's method, friction in a pyramid (Stewart and Trinkle, 1996), exact in the plane:
+        """(p, status, residual) by Lemke's method, with friction in a pyramid; in the plane that is exact.
 
-            0 ≤ v_N ⟂ p_N ≥ 0      0 ≤ d_k·v_T + σ ⟂ β_k ≥ 0      0 ≤ μ p_N − Σ β ⟂ σ ≥ 0        p_T = Σ β_k d_k
+            0 ≤ v_N ⟂ p_N ≥ 0      0 ≤ d_k·v_T + σ ⟂ β_k ≥ 0      0 ≤ μ p_N − Σ β ⟂ σ ≥ 0      p_T = Σ β_k d_k
 
-        Where W is singular rounding can put b out of its range, or make ties that lead into singular bases: then
-        all rows of q are made larger by hairs of different lengths.
+        Where W is singular rounding can put b out of its range, or make ties that lead into singular bases:
+        then all rows of q are made larger by hairs of different lengths. Stewart and Trinkle (1996).
         """
         m, s, d = len(self.N), len(self.rough), self.T.shape[1]
         D = _directions(facets, d)
@@ -239,9 +240,9 @@ def _problem(W: Array, b: Array, mu: Array, sizes: Sequence[int], terms: Array |
     b = checked("b", b, k, "W has k rows").astype(float)
     mu = checked("mu", mu, len(sizes), "sizes has m").astype(float)
     if W.shape != (k, k) or sizes.sum() != k or not set(sizes) <= {1, 2, 3} or {2, 3} <= set(sizes):
-        raise ValueError(f"W has shape {W.shape}, sizes {sizes.tolist()}; wanted (k, k), k the sum of sizes, and "
-                         "sizes of 1 and 2 (plane) or 1 and 3 (space)")
-    if not (np.all(np.isfinite(W)) and np.all(np.isfinite(b)) and np.all(np.isfinite(mu)) and np.all(mu >= 0)):
+        raise ValueError(f"W has shape {W.shape}, sizes {sizes.tolist()}; wanted (k, k), k the sum of sizes, "
+                         "and sizes of 1 and 2 (plane) or 1 and 3 (space)")
+    if not (all(np.all(np.isfinite(x)) for x in (W, b, mu)) and np.all(mu >= 0)):
         raise ValueError("W, b and mu must be finite, mu ≥ 0")
     N, rough = np.cumsum(sizes) - sizes, np.flatnonzero((sizes > 1) & (mu > 0))
     d = int(np.max(sizes[rough], initial=1)) - 1

@@ -1,9 +1,9 @@
 """Accelerations and forces of bodies in contact.
 
-    M q̈ + h = τ + J_Nᵀ λ_N + J_Tᵀ λ_T + Jᵀ λ       J q̈ + γ = 0       0 ≤ g̈ap ⟂ λ_N ≥ 0   where gap = ġap = 0
+    M q̈ + h = τ + J_Nᵀ λ_N + J_Tᵀ λ_T + Jᵀ λ      J q̈ + γ = 0      0 ≤ g̈ap ⟂ λ_N ≥ 0  where gap = ġap = 0
 
-Coulomb's law at a closed contact: where it slides, λ_T = −μ λ_N u_T/‖u_T‖; where it does not, ‖λ_T‖ ≤ μ λ_N, and
-λ_T opposes u̇_T, on the rim, where that is not zero.
+Coulomb's law at a closed contact: where it slides, λ_T = −μ λ_N u_T/‖u_T‖; where it does not, ‖λ_T‖ ≤ μ λ_N,
+and λ_T opposes u̇_T, on the rim, where that is not zero.
 """
 
 from dataclasses import dataclass, replace
@@ -37,37 +37,44 @@ class ContactAccelerations:
     others: tuple = ()      # with status "several": the other solutions
 
 
-def contact_accelerations(form: StandardForm, tau: Array, contacts: Contacts, q: Array, qd: Array, law: str = "exact",
-                          facets: int = 8, J: Array | None = None, gamma: Array | None = None,
-                          tol: float = 1e-8) -> ContactAccelerations:
-    """q̈ and the forces at contacts, with Coulomb's cones ("exact"), pyramids ("facets") or μ = 0 ("frictionless").
+def contact_accelerations(form: StandardForm, tau: Array, contacts: Contacts, q: Array, qd: Array,
+                          law: str = "exact", facets: int = 8, J: Array | None = None,
+                          gamma: Array | None = None, tol: float = 1e-8) -> ContactAccelerations:
+    """q̈ and the forces at contacts: law "exact", Coulomb's cones; "facets", pyramids; "frictionless", μ = 0.
 
     tau : (n,)   J : (k, n), gamma : (k,) bilateral constraints in the same solve
     tol : a contact is closed where gap ≤ tol [m] and ġap ≤ tol [m/s], and slides where ‖u_T‖ > tol [m/s]
 
-    status "solved": frictionless, q̈ is the only one, while the forces may be one choice of many (`force_bounds`).
+    status "solved": the forces may be one choice of many (`force_bounds`); without friction q̈ is the only one.
     "several": more than one q̈ obeys the laws (Painlevé); the solution shown has the smallest forces, `others`
-    has the rest. "impulse": none does, velocities must jump: Painlevé's other case, curvature that closes a gap
-    whatever the forces, or a closed contact that approaches. "none": the bilateral constraints contradict each
-    other. "limit": none found.
-    Where the modes of all closed contacts can be tried one by one (64 combinations; in space, if none rests with
-    friction) they are, and "several" and "impulse" are certain. Otherwise `cone.solve_contact` finds one solution.
+    has the rest. "impulse": none does, velocities must jump: Painlevé's other case, curvature that closes a
+    gap whatever the forces, or a closed contact that approaches. "none": the bilateral constraints contradict
+    each other. "limit": none found.
+    Where the modes of all closed contacts can be tried one by one they are (up to 64 combinations; in space, if
+    no contact rests with friction): then "several" and "impulse" are certain. Otherwise `cone.solve_contact`
+    finds one solution.
     """
     if law not in LAWS:
         raise ValueError(f"law is {law!r}; wanted one of {', '.join(LAWS)}")
     touch = _touch(form, tau, contacts, q, qd, law, facets, J, gamma, tol)
-    if touch.free is None or touch.approaching:
-        return ContactAccelerations(None, None, None, (), "none" if touch.free is None else "impulse", np.inf, None)
+    if touch.free is None:
+        return _nothing("none")
+    if touch.approaching:
+        return _nothing("impulse")
     if law != "frictionless" and touch.enumerable:
         found = [touch.result(p) for p in touch.all_modes()]
         if not found:
-            return ContactAccelerations(None, None, None, (), "impulse", np.inf, None)
+            return _nothing("impulse")
         return found[0] if len(found) == 1 else replace(found[0], status="several", others=tuple(found[1:]))
     p, residual, status = solve_contact(touch.W, touch.b, touch.mu, touch.sizes, terms=touch.terms,
                                         facets=facets if law == "facets" and 3 in touch.sizes else None)
     if status == "none":
-        return ContactAccelerations(None, None, None, (), "impulse", np.inf, None)
+        return _nothing("impulse")
     return replace(touch.result(p), residual=residual, status=status)
+
+
+def _nothing(status: str) -> ContactAccelerations:
+    return ContactAccelerations(None, None, None, (), status, np.inf, None)
 
 
 # -- the closed contacts -----------------------------------------------------------------------------------
@@ -76,8 +83,8 @@ def contact_accelerations(form: StandardForm, tau: Array, contacts: Contacts, q:
 class _Touch:
     """Closed contacts: rows R that accelerate, a = R q̈ + bias = W p + b, and forces Cᵀ p.
 
-    A contact has its normal row alone, with C = N + μ (direction of friction) T, where it slides or is smooth;
-    it has N and T in R and in C where it rests with friction.
+    A contact that slides or is smooth has its normal row alone, with C = N + μ (direction of friction) T; one
+    that rests with friction has N and T in R and in C.
     """
 
     form: StandardForm
@@ -113,9 +120,13 @@ class _Touch:
     @property
     def terms(self) -> Array:
         """The size of the numbers that b is a difference of (r,)."""
+        return self.size(self.free)
+
+    def size(self, qdd: Array) -> Array:
+        """How large the parts of R q̈ + bias are (r,)."""
         form = self.form
         forces = abs(self.tau) + abs(form.C @ form.qd) + abs(form.G) + abs(form.F) + abs(form.rest)
-        return abs(self.R) @ (abs(self.B) @ forces + abs(self.free)) + abs(self.bias)
+        return abs(self.R) @ (abs(self.B) @ forces + abs(qdd)) + abs(self.bias)
 
     @property
     def enumerable(self) -> bool:
@@ -177,8 +188,9 @@ def _touch(form: StandardForm, tau: Array, contacts: Contacts, q: Array, qd: Arr
         slips, slidings = [*slips, direction], [*slidings, sliding]
     empty = np.zeros((0, n))
     free, B = _response(form, tau, J, gamma)
-    return _Touch(form, tau, J, gamma, bool(np.any(J_N[closed] @ qd < -tol)), tuple(closed.tolist()), contacts.blocks,
-                  tuple(slips), J_T, bias_T, tuple(slidings), np.vstack([empty, *R]), np.vstack([empty, *C]),
+    approaching = bool(np.any(J_N[closed] @ qd < -tol))
+    return _Touch(form, tau, J, gamma, approaching, tuple(closed.tolist()), contacts.blocks, tuple(slips), J_T,
+                  bias_T, tuple(slidings), np.vstack([empty, *R]), np.vstack([empty, *C]),
                   np.concatenate([np.zeros(0), *bias]), np.array(mus), tuple(sizes), len(gap), free, B)
 
 
@@ -192,7 +204,7 @@ def _opposed(u: Array, facets: int | None) -> Array:
 
 
 def _response(form: StandardForm, tau: Array, J: Array, gamma: Array) -> tuple[Array | None, Array]:
-    """q̈ without contact forces (None: there is none), and B with q̈ = that + B f: M⁻¹, or Z (ZᵀM Z)⁻¹Zᵀ, J Z = 0."""
+    """q̈ without contact forces (None: there is none), and B = M⁻¹ or Z (ZᵀM Z)⁻¹Zᵀ with J Z = 0."""
     if len(J) == 0:
         B = solve(form.M, np.eye(len(tau)))
         return B @ (tau - form.h), (B + B.T) / 2
@@ -213,12 +225,13 @@ class ForceBounds(NamedTuple):
     status: str             # "bounded", "unbounded" (jammed: forces of any size) or "infeasible"
 
 
-def force_bounds(form: StandardForm, tau: Array, contacts: Contacts, q: Array, qd: Array, found: ContactAccelerations,
-                 law: str = "exact", J: Array | None = None, facets: int = 16, tol: float = 1e-8) -> ForceBounds:
+def force_bounds(form: StandardForm, tau: Array, contacts: Contacts, q: Array, qd: Array,
+                 found: ContactAccelerations, law: str = "exact", J: Array | None = None, facets: int = 16,
+                 tol: float = 1e-8) -> ForceBounds:
     """The range of each λ_N over all forces that give the accelerations found and obey the contact laws.
 
-    By linear programming (`constraints.multiplier_bounds`); the discs of contacts that rest in space are replaced
-    by polygons around them, so their bounds are a little too wide, by 1/cos(π/facets) of the friction at most.
+    By linear programming (`constraints.multiplier_bounds`); the discs of contacts that rest in space are
+    replaced by polygons around them, so that bounds can be a little too wide: μ grows to μ/cos(π/facets) at most.
     Other arguments as for `contact_accelerations`. ValueError where nothing was found.
     """
     if found.qdd is None:
@@ -226,8 +239,7 @@ def force_bounds(form: StandardForm, tau: Array, contacts: Contacts, q: Array, q
     k = 0 if J is None else len(J)
     touch = _touch(form, tau, contacts, q, qd, law, facets, J, None, tol)
     rows, lam, index, cone = [], [], [], []
-    start = 0
-    scale = np.max(touch.terms, initial=0.0) or 1.0
+    start, scale = 0, np.max(touch.size(found.qdd), initial=0.0) or 1.0
     for i, size, mu in zip(touch.closed, touch.sizes, touch.mu):
         own = slice(start, start + size)
         a, start = touch.R[own] @ found.qdd + touch.bias[own], start + size
@@ -242,7 +254,7 @@ def force_bounds(form: StandardForm, tau: Array, contacts: Contacts, q: Array, q
         rows, lam = [*rows, touch.C[own][0] + friction @ touch.C[own][1:]], [*lam, found.lam_N[i]]
     lower = np.full(len(lam) + k, -np.inf)
     lower[[row for _, row in index]] = 0
-    bounds = _bounded(rows, np.append(lam, np.zeros(k) if found.lam is None else found.lam), lower, cone, touch.J, facets)
+    bounds = _bounded(rows, np.append(lam, found.lam), lower, cone, touch.J, facets)
     if bounds.lower is None:
         return ForceBounds(None, None, bounds.status)
     ends = np.zeros((2, touch.m))

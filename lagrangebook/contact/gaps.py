@@ -113,8 +113,8 @@ def point_plane(model: Model, body: int | str, r: Array, normal: Array | None = 
     """The point r (3,) of a body above the plane n·x = offset, which body_b carries.
 
     normal   : (3,) in body_b, of any length; (0, 1, 0) for a model that moves in x–y, else (0, 0, 1)
-    tangents : rows (d, 3) normal to it; one in the plane, two in space with t₁ × t₂ along n. If not given: one
-               for a normal in x–y of a model that moves in x–y, two otherwise.
+    tangents : rows (d, 3) normal to it; one in the plane, two in space with t₁ × t₂ = n. If not given: one for
+               a normal in x–y of a model that moves in x–y, two otherwise.
     """
     return sphere_plane(model, body, r, 0.0, normal, offset, mu, e, tangents, body_b)
 
@@ -235,7 +235,7 @@ class Contacts:
         ends = np.cumsum([0, *(contact.d for contact in self.items)])
         return tuple(slice(int(i), int(j)) for i, j in zip(ends, ends[1:]))
 
-    def look(self, q: Array, qd: Array | None = None) -> tuple[Array, Array, Array, Array | None, Array | None]:
+    def look(self, q: Array, qd: Array | None = None) -> tuple:
         """gap (m,), J_N (m, n), J_T (Σd, n), bias_N (m,), bias_T (Σd,) in one pass; no q̇, no bias."""
         seen: dict = {}
         looks = [contact._look(seen, q, qd) for contact in self.items]
@@ -253,8 +253,9 @@ class Contacts:
         if not self.items:
             return np.zeros(0)
         at = [*poses(self.items[0].model, q), Pose()]
-        return np.array([each.surface.foot(at[each.b].R.T @ (at[each.a].R @ each.center + at[each.a].p - at[each.b].p))[0]
-                         - each.radius for each in self.items])
+        x = [at[each.a].R @ each.center + at[each.a].p for each in self.items]
+        return np.array([each.surface.foot(at[each.b].R.T @ (xi - at[each.b].p))[0] - each.radius
+                         for each, xi in zip(self.items, x)])
 
     def J_N(self, q: Array) -> Array:
         """(m, n)"""

@@ -12,10 +12,12 @@ ZERO = 1e-9         # a force or an acceleration this small beside the largest o
 
 
 def every_mode(W: Array, b: Array, mu: Array, sizes: tuple, scale: float) -> Iterator[Array]:
-    """Every p (k,) that a choice of modes gives for a = W p + b; sizes 1 (normal row alone) and 2 (with a tangent).
+    """Every p (k,) that a choice of modes gives for a = W p + b; sizes are 1 (the normal row) or 2 (a tangent).
 
     Open: p = 0, a_N ≥ 0.  Pushed: a_N = 0, p_N ≥ 0.  Stick: a = 0, |p_T| ≤ μ p_N.  Slip by s = ±1: a_N = 0,
-    p_T = −s μ p_N, s a_T ≥ 0.      scale : how large accelerations are here; what is small beside it is rounding
+    p_T = −s μ p_N, s a_T ≥ 0.
+
+    scale : how large accelerations are here; what is small beside it is rounding
     """
     for choice in product(*(modes(size, mu_i) for size, mu_i in zip(sizes, mu))):
         G, E, A, P = (diagonal([mode[part] for mode in choice]) for part in range(4))
@@ -57,7 +59,9 @@ def diagonal(blocks: tuple | list) -> Array:
 
 def feasible(A: Array, c: Array, D: Array, e: Array, scale: float) -> Array | None:
     """A z with A z + c = 0 and D z + e ≥ 0, to rounding; None where there is none."""
-    z, _, rank, _ = np.linalg.lstsq(A, -c, rcond=1e-11) if A.size else (np.zeros(A.shape[1]), 0, A.shape[1], 0)
+    z, rank = np.zeros(A.shape[1]), A.shape[1]
+    if A.size:
+        z, _, rank, _ = np.linalg.lstsq(A, -c, rcond=1e-11)
     size = ZERO * (abs(D) @ abs(z) + abs(e) + (scale if len(e) else 0))
     if np.any(abs(A @ z + c) > ZERO * (abs(A) @ abs(z) + scale)):
         return None
@@ -67,5 +71,6 @@ def feasible(A: Array, c: Array, D: Array, e: Array, scale: float) -> Array | No
         return None
     from scipy.optimize import linprog
     unit = np.max(abs(z), initial=0.0) or 1.0
-    found = linprog(np.zeros(len(z)), A_ub=-D * unit, b_ub=e + ZERO * scale, A_eq=A * unit, b_eq=-c, bounds=(None, None))
+    found = linprog(np.zeros(len(z)), A_ub=-D * unit, b_ub=e + ZERO * scale, A_eq=A * unit, b_eq=-c,
+                    bounds=(None, None))
     return found.x * unit if found.status == 0 else None

@@ -36,7 +36,7 @@ class Ball:
     radius: float           # [m]
 
     def foot(self, y: Array) -> tuple[float, Array, Array]:
-        """δ = |y − c| − r, n = (y − c)/|y − c|, H = (1 − n nᵀ)/|y − c|. ValueError at the centre: no normal."""
+        """δ = |y − c| − r, n = (y − c)/|y − c|, H = (1 − n nᵀ)/|y − c|. ValueError at the centre."""
         away = y - self.center
         distance = np.linalg.norm(away)
         if distance == 0:
@@ -47,7 +47,7 @@ class Ball:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """A planar curve x(s) in x–y, straight beyond its ends; the free side lies to the left of its direction."""
+    """A curve x(s) in x–y, straight beyond its ends; the free side lies to the left of its direction."""
 
     x: Callable             # s -> (2,) [m]
     dx: Callable            # s -> x'(s) (2,)
