@@ -75,7 +75,7 @@ def five_bar():
          Parameter(leftd, "rate q̇₁", "rad/s", -8, 8, 6, 0.1), Parameter(rightd, "rate q̇₃", "rad/s", -8, 8, -6, 0.1)),
         (Panel((-0.35, 0.55), (-0.1, 0.65), (*ground(0, -0.03, 0.05), *ground(span, -0.03, 0.05), *bars, *pins,
                                              *sense((0, 0), 0.08, left + 0.2, label="+q₁"), *sense((span, 0), 0.08, right + 0.2, label="+q₃"),
-                                             moved(at, velocity, "velocity", GOLD, 0.1), moved(at, lam_, "λ", RED, 0.03),
+                                             moved(at, velocity, "velocity", GOLD, 0.06), moved(at, lam_, "λ", RED, 0.03),
                                              dot(at, RED, radius=5))),),
         (Readout("λ_x", lam_[0], "N"), Readout("λ_y", lam_[1], "N")),
         (Switch(forget, "Forget J̇q̇"),),

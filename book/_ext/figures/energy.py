@@ -49,7 +49,7 @@ def rp_arm():
     arm = (*ground(0, -0.06, 0.1), line((0, 0), tip), line(tip, ((d + 0.12) * out[0], (d + 0.12) * out[1]), width=3, opacity=0.4),
            dot((0, 0), BLUE, radius=6), dot((0.3 * out[0], 0.3 * out[1])), *sense((0, 0), 0.18, theta + 0.15, label="+θ"),
            moved(tip, (out[0] * dd - d * out[1] * thetad, out[1] * dd + d * out[0] * thetad), "velocity", GOLD, 0.25),
-           moved(tip, (out[0], out[1]), "F₂", RED, 0.12 * force), dot(tip, RED, radius=6),
+           moved((tip[0] + 0.07 * out[1], tip[1] - 0.07 * out[0]), out, "F₂", RED, 0.12 * force), dot(tip, RED, radius=6),
            curve((0.5 * cos(speed), 0.5 * sin(speed)), speed, theta + 0.15, theta + 0.15 + torque / 2, color=RED, head=True,
                  label="τ₁"))
     graph = (curve((speed, torque.subs(dd, speed)), speed, -1, 1, color=BLUE, label="τ₁"),
@@ -94,19 +94,20 @@ def wrong_omega(model, qd):
     return HALF * I * (qd[1]**2 - (qd[0] + qd[1])**2)
 
 
-def velocity_terms_of(model, q, qd, omega, slope):
-    """V of the (possibly broken) kinetic energy: Ṁ q̇ − ½ ∂(q̇ᵀ M q̇)/∂q."""
-    M = kinetic_matrix(sympy.expand(kinetic_energy(model, q, qd) + omega * wrong_omega(model, qd)), qd)
-    K = (HALF * qd.T * M * qd)[0]
-    return lagrange.velocity_terms(M, q, qd) + slope * sympy.Matrix([K.diff(x) for x in q])
+def velocity_terms_of(model, q, qd, slope, transposed):
+    """V of the kinetic energy: Ṁ q̇ − ½ ∂(q̇ᵀ M q̇)/∂q, or one of its misreadings."""
+    M = kinetic_matrix(sympy.expand(kinetic_energy(model, q, qd)), qd)
+    C, K = lagrange.christoffel(M, q, qd), (HALF * qd.T * M * qd)[0]
+    broken = slope * sympy.Matrix([K.diff(x) for x in q]) + transposed * (C.T - C) * qd
+    return lagrange.velocity_terms(M, q, qd) + broken
 
 
 def velocity_terms():
     """Torques that motion alone asks for, split into squares and products of the rates."""
     model = two_link()
     q, qd, _ = coordinates("q", 2)
-    omega, slope = switches("wrong_omega", "no_slope")
-    V = velocity_terms_of(model, q, qd, omega, slope)
+    slope, transposed = switches("no_slope", "transposed")
+    V = velocity_terms_of(model, q, qd, slope, transposed)
     parts = [[sympy.expand(v).coeff(qd[0], a).coeff(qd[1], b) * qd[0]**a * qd[1]**b for v in V] for a, b in ((2, 0), (1, 1), (0, 2))]
     true = sympy.Matrix((coriolis(model, q, qd) @ qd).tolist())
     Mdot = sympy.Matrix(crba(model, q).tolist()).applyfunc(lambda e: sum(sympy.sympify(e).diff(x) * v for x, v in zip(q, qd)))
@@ -121,7 +122,7 @@ def velocity_terms():
          Panel((0, 6.6), (-7, 7), (*bars, line((0, 0), (6.6, 0), color=GREY, width=1), text((1.6, 6.4), "shoulder"),
                                   text((5.0, 6.4), "elbow")), "", "torque [N m]", 284)),
         (Readout("V₁", V[0], "N m"), Readout("V₂", V[1], "N m")),
-        (Switch(omega, "Let the forearm turn at q̇₂ only"), Switch(slope, "Leave out ∂K/∂q")),
+        (Switch(slope, "Leave out ∂K/∂q"), Switch(transposed, "Take Cᵀ for C")),
         (Check("q̇ᵀV = ½ q̇ᵀṀq̇", (qd.T * V)[0] - (qd.T * Mdot * qd)[0] / 2, "W"),
          Check("V = Cq̇ of the recursion", sqrt(sum((a - b)**2 for a, b in zip(V, true))), "N m")),
         (Drag(0, two_links(q)[1], reach(q)),))
@@ -149,7 +150,7 @@ def double_pendulum():
         "A double pendulum with the path of its lower mass, and its energies over the next two seconds: kinetic and potential "
         "change, their sum is a level line.",
         (Parameter(q[0], "upper q₁", "rad", -3.15, 3.15, 1.6), Parameter(q[1], "lower q₂", "rad", -3.15, 3.15, 0.8),
-         Parameter(qd[0], "rate q̇₁", "rad/s", -8, 8, 0, 0.1), Parameter(qd[1], "rate q̇₂", "rad/s", -8, 8, 0, 0.1)),
+         Parameter(qd[0], "rate q̇₁", "rad/s", -8, 8, 1.5, 0.1), Parameter(qd[1], "rate q̇₂", "rad/s", -8, 8, -2, 0.1)),
         (Panel((-2.2, 2.2), (-2.2, 2.2), (path(second, color=GREY, width=1.2), *ground(0, 0.06, 0.25, hangs=True), line((0, 0), first),
                                           line(first, second), dot((0, 0), BLUE, radius=5), dot(first, radius=6),
                                           dot(second, radius=6), *sense((0, 0), 0.4, q[0] - pi / 2 + 0.2, label="+q₁"),
