@@ -2,7 +2,7 @@
 
 import json
 import os
-import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from assign_class import FACTS, FULL, LOOP, PERIOD, REFERENCES, SETUP, answered, bank, code, hand_in, save
+from assign_class import FACTS, FULL, LOOP, PERIOD, REFERENCES, answered, bank, code, hand_in, save
 
 from lagrangebook.assign import jail
 from lagrangebook.assign.__main__ import main
@@ -150,3 +150,47 @@ def test_a_jail_that_does_not_start_is_no_zero(tmp_path, monkeypatch):
     assert scores(grade_of(folder, "ada")) == [None] * 4                            # waits for a person, or the next run
     assert main(["grade", str(folder), str(tmp_path / "in")]) == 0
     assert scores(grade_of(folder, "ada")) == FULL
+
+
+@pytest.mark.full
+def test_a_class_of_300_is_graded_in_three_minutes(tmp_path):
+    """Four questions each, every seventh submission wrong, five with a loop without end. On two idle cores."""
+    folder, release = a_set(tmp_path)
+    (tmp_path / "in").mkdir()
+    for k in range(300):
+        answers = [*REFERENCES[:2], REFERENCES[2] if k % 7 else "answer_3 = lambda x, v: 0.0", REFERENCES[3]]
+        answers[1] = LOOP if k % 60 == 30 else PERIOD
+        save(tmp_path / "in" / f"student {k:03}.ipynb", [*answered(release, *answers), code(f"# {k}")])
+    began = time.perf_counter()
+    assert main(["grade", str(folder), str(tmp_path / "in"), "--jobs", "2"]) == 0
+    seconds = time.perf_counter() - began
+    rows = [json.loads(path.read_text())["counts"] for path in (folder / "grades").iterdir()]
+    totals = [row["total"] for row in rows]
+    assert len(rows) == 300 and {row["status"] for row in rows} == {"graded"}
+    assert totals.count(13) == sum(k % 7 != 0 and k % 60 != 30 for k in range(300))
+    assert seconds <= 180, f"{seconds:.0f} s"
+
+
+def test_a_cluster_that_loses_a_worker_loses_no_submission_and_grades_none_twice(tmp_path):
+    distributed = pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
+    from lagrangebook.assign.grade import Book, count, run
+    from lagrangebook.assign.pool import on_cluster
+    from lagrangebook.assign.submissions import collect
+    folder, release = a_set(tmp_path)
+    (tmp_path / "in").mkdir()
+    for k in range(8):
+        save(tmp_path / "in" / f"student {k}.ipynb", [*answered(release, *REFERENCES), code(f"# {k}")])
+    book, graded = Book.open(folder), []
+
+    def runner(tasks):
+        for name, result in on_cluster(book.set, tasks, cluster.scheduler_address):
+            graded.append(name)
+            if len(graded) == 2:
+                os.kill(cluster.workers[0].pid, signal.SIGKILL)
+            yield name, result
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        assert run(book, collect(tmp_path / "in", {}), runner) == []
+    count(book, {})
+    assert len(graded) == len(set(graded)) == 8
+    records = [json.loads(path.read_text()) for path in (folder / "grades").iterdir()]
+    assert [len(record["attempts"]) for record in records] == [1] * 8 and all(scores(r["counts"]) == FULL for r in records)

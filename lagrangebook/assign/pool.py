@@ -15,7 +15,7 @@ import sys
 import time
 from multiprocessing.connection import wait
 
-from .jail import START, Jail, JailError, Limits, isolation
+from .jail import PACKAGE, START, Jail, JailError, Limits, isolation
 from .judge import COMPARISON, Key, step
 
 FAILED = "error"
@@ -54,13 +54,16 @@ class Worker:
 
     def give(self, name, content):
         self.name, self.since = name, time.monotonic()
-        self.channel.send_bytes(b"." + content)
+        try:
+            self.channel.send_bytes(b"." + content)
+        except OSError:
+            pass                                                 # it died at its start; `take` says so
 
     def take(self):
         """(name, result); a worker that died in the middle of its task gives a result that says so."""
         try:
             result = json.loads(self.channel.recv_bytes())
-        except EOFError:
+        except (EOFError, OSError):
             result = failed("the worker ended unexpectedly")
         name, self.name = self.name, None
         return name, result
@@ -101,7 +104,9 @@ def on_this_machine(set_, tasks, level, files=(), jobs=None):
 
 def remote(job):
     """One submission on a worker of a cluster, in a process and a jail of its own there: JSON in, JSON out."""
-    done = subprocess.run([sys.executable, "-m", "lagrangebook.assign.pool"], input=job, capture_output=True, text=True)
+    paths = [str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+    done = subprocess.run([sys.executable, "-m", "lagrangebook.assign.pool"], input=job, capture_output=True, text=True,
+                          env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)})
     return done.stdout if done.returncode == 0 else json.dumps(failed(done.stderr[-500:]))
 
 
