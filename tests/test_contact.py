@@ -173,6 +173,7 @@ def test_a_growing_pull_holds_until_its_threshold(case):
     below, above = (solved(model, touch["mu_s"], np.zeros(2), np.zeros(2), share * threshold * pull) for share in (1 - 1e-6, 1 + 1e-6))
     assert below.modes == ("stick",) and above.modes == ("slip",)
     assert_allclose(below.lam_N, case["normal_at_threshold"], atol=1e-4)
+    assert_allclose(above.qdd, 0, atol=1e-4)
     moving = solved(model, touch["mu_k"], np.zeros(2), (1e-3, 0), threshold * pull)
     assert_allclose(moving.qdd[0], case["acceleration_just_after"], atol=1e-9)
 
