@@ -1,5 +1,9 @@
 """Answers compared: what is right in any form passes, what is wrong is called by its name, and no message holds the answer."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 import sympy
@@ -266,6 +270,13 @@ def test_slips_in_vectors_and_matrices_of_numbers_are_named():
     assert "entry (2, 2)" in verdict("matrix", A, A + np.diag([0, 1])).message
     assert "The sign is wrong." in verdict("matrix", A, -A).message
     assert verdict("matrix", [1.0, 0.0], [[1.0], [1e-9]])
+
+
+def test_numbers_and_functions_are_checked_without_sympy_and_mpmath():
+    """In a page they are loaded only where a cell needs them."""
+    code = ("import sys; from lagrangebook.check import check; assert check('energy-1', -23.544); assert not check('energy-1', {1});"
+            "assert check('energy-2', 'b'); assert not {'sympy', 'mpmath'} & set(sys.modules)")
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(check.__file__).parents[2])
 
 
 # -- functions --------------------------------------------------------------------------------------------------

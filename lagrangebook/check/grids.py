@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .trees import Meter, Unusable, evaluate, symbols
+from .trees import Meter, Unusable, evaluate, mp, symbols
 
 EMPTY = {"ellipsis", "NotImplementedType", "NoneType"}
 Grid = tuple[tuple, list]       # a shape and its entries, row by row: trees, numbers, truth values, texts
@@ -87,15 +87,9 @@ def names(grid: Grid, meter: Meter) -> set:
 
 def numbers(grid: Grid, point: dict, meter: Meter) -> list:
     """The entries at a point."""
-    return [evaluate(entry, point, meter) if type(entry) is list else _number(entry) for entry in grid[1]]
-
-
-def _number(entry: Any) -> Any:
-    from .trees import mp
-
-    if type(entry) is str:
-        raise Unusable("Your answer is a text; a number or an expression is asked for.")
-    return mp().mpf(entry)
+    if any(type(entry) is str for entry in grid[1]):
+        raise Unusable("Your answer is a text; an expression is asked for.")
+    return [evaluate(entry, point, meter) if type(entry) is list else mp().mpf(entry) for entry in grid[1]]
 
 
 def place(index: int, shape: tuple) -> str:

@@ -8,8 +8,8 @@ import hashlib
 import math
 from typing import Any
 
-from .grids import Grid, listed, names, numbers, place, read, shape_message, squeezed
-from .trees import Meter, Unusable
+from .grids import Grid, listed, names, place, read, shape_message, squeezed
+from .trees import Meter, Unusable, evaluate
 
 EXACT, USUAL = 1e-6, 5e-3
 ROUNDS = 300
@@ -56,7 +56,10 @@ def applies(datas: list) -> bool:
 
 
 def _values(grid: Grid, meter: Meter) -> list[float]:
-    return [float(x) for x in numbers(grid, {}, meter)]
+    """The entries; plain numbers need no mpmath, which a page may not have loaded."""
+    if any(type(entry) is str for entry in grid[1]):
+        raise Unusable("Your answer is a text; a number is asked for.")
+    return [float(evaluate(entry, {}, meter) if type(entry) is list else entry) for entry in grid[1]]
 
 
 def prepare(question: dict, datas: list, seed: int) -> tuple[dict, list]:

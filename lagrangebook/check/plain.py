@@ -3,6 +3,7 @@
 import copy
 import math
 import numbers
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -98,7 +99,9 @@ def _data(value: Any, room: _Room, depth: int) -> Any:
     if hasattr(value, "t") and hasattr(value, "q"):
         parts = ((name, getattr(value, name, None)) for name in ("t", "q", "qd"))
         return {"trajectory": {name: _data(part, room, depth + 1) for name, part in parts if part is not None}}
-    return _symbolic(value, room, depth)
+    if "sympy" in sys.modules:      # else nothing can be one of its objects, and in a page it may not be there
+        return _symbolic(value, room, depth)
+    raise _Not({"other": kind.__name__[:60]})
 
 
 def _equation(left: Any, right: Any, room: _Room, depth: int) -> dict:
