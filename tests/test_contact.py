@@ -200,6 +200,31 @@ def test_a_point_leaves_a_smooth_ball_at_two_thirds_of_its_height():
             assert_allclose(found.lam_N, [max(0, 0.7 * G * (3 * cosine - 2))], atol=1e-9)
 
 
+def test_a_block_on_a_table_is_lifted_or_pushed():
+    data = load("examples")["block_on_table"]
+    model, table = particle(data["parameters"]["m"], (EX, EY), (0, -G, 0)), dict(mu=data["friction"]["mu"])
+    for case in data["pull_cases_acceleration_LCP"]:
+        found = solved(model, [point_plane(model, 1, (0, 0, 0))], np.zeros(2), np.zeros(2), (0, case["pull_up_N"]))
+        assert_allclose([found.lam_N[0], found.qdd[1]], [case["lambda"], case["gap_acceleration"]], atol=1e-12)
+    for push in (4, 8):
+        found, case = (solved(model, [point_plane(model, 1, (0, 0, 0), **table)], np.zeros(2), np.zeros(2), (push, 0)),
+                       data["friction"][f"push_{push}N"])
+        assert found.modes == (case["mode"],)
+        assert_allclose([found.lam_T[0], found.qdd[0]], [case["friction"], case["acceleration"]], atol=1e-12)
+
+
+def test_of_a_rod_on_two_ends_one_lifts_though_no_single_force_is_dropped():
+    """Both forces of the equality solution are negative; dropping both lets one end fall through the floor."""
+    data = load("examples")["block_on_table"]["rod_two_contacts"]
+    model = planar_body(1.0, 1 / 3)
+    touch = contacts(point_plane(model, 0, (side, 0, 0)) for side in (-1, 1))
+    assert_allclose(delassus(of_model(model)(np.zeros(3), np.zeros(3)).M, touch.J_N(np.zeros(3))), data["W"], atol=1e-12)
+    for side in (1, -1):
+        found = solved(model, touch, np.zeros(3), np.zeros(3), (0, data["F"], side * data["F"] * data["x"]))
+        assert_allclose(found.lam_N[::side], data["LCP_lambda"], atol=1e-9)
+        assert_allclose((touch.J_N(np.zeros(3)) @ found.qdd)[::side], data["LCP_gap_acceleration"], atol=1e-9)
+
+
 # -- rods, ladders, boxes --------------------------------------------------------------------------------------
 
 def ladder(length, angle, mu_floor=0.0, mu_wall=0.0):

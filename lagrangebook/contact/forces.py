@@ -21,6 +21,7 @@ from .modes import ZERO, every_mode
 
 LAWS = ("exact", "facets", "frictionless")
 FEW = 64            # combinations of modes up to which all are tried
+ACCEPTED = 1e-8     # a residual above it is not called a solution
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,10 +63,12 @@ def contact_accelerations(form: StandardForm, tau: Array, contacts: Contacts, q:
     if touch.approaching:
         return _nothing("impulse")
     if law != "frictionless" and touch.enumerable:
-        found = [touch.result(p) for p in touch.all_modes()]
-        if not found:
+        tried = [touch.result(p) for p in touch.all_modes()]
+        if not tried:
             return _nothing("impulse")
-        return found[0] if len(found) == 1 else replace(found[0], status="several", others=tuple(found[1:]))
+        found = [each for each in tried if each.residual <= ACCEPTED]
+        if found:
+            return found[0] if len(found) == 1 else replace(found[0], status="several", others=tuple(found[1:]))
     p, residual, status = solve_contact(touch.W, touch.b, touch.mu, touch.sizes, terms=touch.terms,
                                         facets=facets if law == "facets" and 3 in touch.sizes else None)
     if status == "none":
