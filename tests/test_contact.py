@@ -483,14 +483,22 @@ def test_a_hinge_made_of_constraints_feels_the_same_contact_as_a_joint():
     joint = Model((Body("rod", GROUND, Joint("revolute", EZ), Pose(), inertia),), gravity=(0, -G, 0))
     free = Model((Body("rod", GROUND, Joint("planar", EZ), Pose(), inertia),), gravity=(0, -G, 0))
     height = np.sin(angle)
-    by_joint = solved(joint, [point_plane(joint, 0, (1, 0, 0), offset=height, mu=0.3)], [angle], [0.0], [1.5])
+    tip, tip_free = (contacts(point_plane(m, 0, (1, 0, 0), offset=height, mu=0.3)) for m in (joint, free))
+    by_joint = solved(joint, tip, [angle], [0.0], [1.5])
     loop = point_loop(free, 0, (0, 0, 0), GROUND, (0, 0, 0), np.eye(3)[:2])
-    q = np.array([0, 0, angle])
-    by_loop = solved(free, [point_plane(free, 0, (1, 0, 0), offset=height, mu=0.3)], q, np.zeros(3), (0, 0, 1.5),
-                     J=loop.J(q), gamma=loop.bias(q, np.zeros(3)))
+    q, rest = np.array([0, 0, angle]), np.zeros(3)
+    by_loop = solved(free, tip_free, q, rest, (0, 0, 1.5), J=loop.J(q), gamma=loop.bias(q, rest))
     assert_allclose(by_loop.qdd[2], by_joint.qdd[0], atol=1e-10)
     assert by_joint.modes == by_loop.modes == ("stick",)
     assert_allclose([by_loop.lam_N[0] + by_loop.lam[1], by_loop.lam_T[0] + by_loop.lam[0]], [G, 0], atol=1e-9)
+    # moments about the hinge: λ_N ± μ λ_N tan 0.6 = g/2 − τ/cos 0.6 at the ends of what friction can do
+    ends = [(G / 2 - 1.5 / np.cos(angle)) / (1 + side * 0.3 * np.tan(0.6)) for side in (1, -1)]
+    for form, m, state, tau, found, more in (
+            (of_model(joint)([angle], [0.0]), tip, np.array([angle]), [1.5], by_joint, {}),
+            (of_model(free)(q, rest), tip_free, q, [0, 0, 1.5], by_loop, dict(J=loop.J(q)))):
+        lower, upper, status = force_bounds(form, tau, m, state, np.zeros(len(state)), found, **more)
+        assert status == "bounded"
+        assert_allclose([lower[0], upper[0]], ends, atol=1e-7)
 
 
 # -- the one problem -------------------------------------------------------------------------------------------------
