@@ -144,6 +144,14 @@ class Jail:
         self.package, pipe = package, subprocess.PIPE
         self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, **options)
 
+    def ended(self):
+        """Whether the process is over; its pipe may close a moment before it."""
+        try:
+            self.process.wait(timeout=0.5)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
     def close(self):
         """End whatever runs in the jail."""
         self.process.kill()                                      # bubblewrap's processes end with it
@@ -220,9 +228,9 @@ class Jail:
                     store(message, job, outcome)
                     if "OutOfTime" in outcome.errors.get(step, ""):
                         late[step] = at
-            self_ended = self.process.poll() is not None
+            self_ended = self.ended()
             if step is None:
-                said = self.process.stderr.read(2000).decode(errors="replace") if self_ended else "it did not start in time"
+                said = self.process.stderr.read()[-1000:].decode(errors="replace") if self_ended else "it did not start in time"
                 raise JailError(f"the jail ({self.level}) failed: {said.strip()}")
         finally:
             self.close()
