@@ -1,7 +1,7 @@
 """Figures that answer: ```{live} name``` with a caption puts a figure of `figures` into a page.
 
-The page holds a still picture of it, drawn at build time. A script brings it to life: sliders, handles, "Break it".
-Without JavaScript, and in print, the still remains.
+The page holds a still picture of it, drawn at build time. A script brings it to life: sliders, handles,
+"Break it". Without JavaScript, and in print, the still remains.
 """
 
 from pathlib import Path
@@ -24,7 +24,11 @@ class Live(SphinxDirective):
         used = self.env.metadata[self.env.docname].setdefault("live_figures", [])
         used.append(name)
         opening = nodes.raw("", page(name, FIGURES[name]()), format="html")
-        return [opening, *self.parse_content_to_nodes(), nodes.raw("", "</figcaption></figure>", format="html")]
+        return [
+            opening,
+            *self.parse_content_to_nodes(),
+            nodes.raw("", "</figcaption></figure>", format="html"),
+        ]
 
 
 def write_scripts(app, env):

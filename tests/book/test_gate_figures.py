@@ -1,4 +1,4 @@
-"""Figures that answer: JavaScript and Python compute the same, the package agrees, and every slip is noticed by a check."""
+"""Figures that answer: JavaScript and Python compute the same, the package agrees, checks notice slips."""
 
 import json
 import re
@@ -15,7 +15,9 @@ from numpy.testing import assert_allclose
 sys.path.append(str(ROOT / "book" / "_ext"))
 
 from figures import FIGURES  # noqa: E402
-from figures.write import CURVE_POINTS, Evaluated, callable_of, functions, page, script  # noqa: E402
+from figures.expressions import callable_of, functions  # noqa: E402
+from figures.picture import CURVE_POINTS, Evaluated  # noqa: E402
+from figures.write import page, script  # noqa: E402
 
 from lagrangebook import mechanisms  # noqa: E402
 from lagrangebook.constraints import assemble, constrained_accelerations, delassus  # noqa: E402
@@ -38,9 +40,10 @@ function answers(asked) {
   const { figure, code } = liveFigures.all[asked.name];
   const all = (kind, extra) => (code[kind] || []).map((f) => asked.states.map((p) => f(p)(...extra)));
   const values = asked.states.map((p) => code.values[0](p)());
-  const moved = figure.motion ? asked.states.slice(0, 5).map((p) => liveFigures.travelled(figure, code, p)) : [];
-  return { values, curves: all("curves", [asked.extra[0]]), drags: all("drags", asked.extra), motion: all("motion", []), moved,
-           panels: liveFigures.pictures(asked.name, figure, code, figure.start, code.values[0](figure.start)()).panels };
+  const some = figure.motion ? asked.states.slice(0, 5) : [], start = figure.start;
+  return { values, curves: all("curves", [asked.extra[0]]), drags: all("drags", asked.extra),
+           motion: all("motion", []), moved: some.map((p) => liveFigures.travelled(figure, code, p)),
+           panels: liveFigures.pictures(asked.name, figure, code, start, code.values[0](start)()).panels };
 }
 """
 
@@ -65,20 +68,33 @@ def states(name, count=100, switches=False):
     rng, parts = np.random.default_rng(5), figure(name).parameters
     low, high = np.array([p.low for p in parts]), np.array([p.high for p in parts])
     n = len(figure(name).switches)
-    return [[*rng.uniform(low, high), *(rng.integers(0, 2, n) if switches else np.zeros(n))] for _ in range(count)]
+    return [
+        [*rng.uniform(low, high), *(rng.integers(0, 2, n) if switches else np.zeros(n))] for _ in range(count)
+    ]
 
 
 @lru_cache(maxsize=None)
 def in_javascript(name):
     """What the generated script answers at random states, in Node or in Chromium."""
-    asked = json.dumps({"name": name, "states": [list(map(float, p)) for p in states(name, switches=True)], "extra": [0.31, 0.17]})
+    asked = json.dumps(
+        {
+            "name": name,
+            "states": [list(map(float, p)) for p in states(name, switches=True)],
+            "extra": [0.31, 0.17],
+        }
+    )
     text = "\n".join((LIBRARY.read_text(encoding="utf8"), script(name, figure(name)), HARNESS))
     if NODE:
         text += f"process.stdout.write(JSON.stringify(answers({asked})));"
-        return json.loads(subprocess.run([NODE], input=text, capture_output=True, text=True, encoding="utf8", check=True).stdout)
+        return json.loads(
+            subprocess.run(
+                [NODE], input=text, capture_output=True, text=True, encoding="utf8", check=True
+            ).stdout
+        )
     if not CHROMIUM:
         pytest.skip("neither Node nor Chromium on this machine")
     from playwright.sync_api import sync_playwright
+
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         tab = browser.new_page()
@@ -88,7 +104,7 @@ def in_javascript(name):
     return found
 
 
-# -- JavaScript and Python -----------------------------------------------------------------------------------------
+# -- JavaScript and Python -----------------------------------------------------------------------------------
 
 
 @EVERY
@@ -114,19 +130,25 @@ def test_a_motion_in_javascript_is_the_motion_in_python(name):
 @EVERY
 def test_the_still_picture_is_the_first_picture_of_the_script(name):
     number = re.compile(r"-?\d+\.?\d*")
-    for still, first in zip(at(name, *figure(name).start).pictures(name), in_javascript(name)["panels"], strict=True):
+    for still, first in zip(
+        at(name, *figure(name).start).pictures(name), in_javascript(name)["panels"], strict=True
+    ):
         assert number.sub("#", still) == number.sub("#", first)
-        assert_allclose([float(x) for x in number.findall(first)], [float(x) for x in number.findall(still)], atol=0.11)
+        assert_allclose(
+            [float(x) for x in number.findall(first)], [float(x) for x in number.findall(still)], atol=0.11
+        )
 
 
-# -- what the figures say ------------------------------------------------------------------------------------------
+# -- what the figures say ------------------------------------------------------------------------------------
 
 
 @EVERY
 def test_every_check_holds_at_random_states(name):
     for p in states(name):
         checks = at(name, *p).checks
-        assert_allclose(checks[:2] if name == "four_legs" else checks, 0, atol=1e-7, err_msg=str(p))    # a leg may have to pull
+        assert_allclose(
+            checks[:2] if name == "four_legs" else checks, 0, atol=1e-7, err_msg=str(p)
+        )  # a leg may have to pull
 
 
 @EVERY
@@ -141,7 +163,9 @@ def test_every_slip_is_noticed_by_a_check(name):
 
 def test_torque_and_force_of_the_arm_that_extends_are_those_of_the_recursion():
     for p in states("rp_arm"):
-        assert_allclose(at("rp_arm", *p).readouts, rnea(mechanisms.rp_arm(g=0), p[:2], p[2:4], [0, 0]), atol=1e-10)
+        assert_allclose(
+            at("rp_arm", *p).readouts, rnea(mechanisms.rp_arm(g=0), p[:2], p[2:4], [0, 0]), atol=1e-10
+        )
 
 
 def test_velocity_torques_are_those_of_the_recursion():
@@ -153,7 +177,9 @@ def test_velocity_torques_are_those_of_the_recursion():
 def test_the_double_pendulum_accelerates_as_the_articulated_bodies_say():
     rates = callable_of(figure("double_pendulum"), *functions(figure("double_pendulum"))["motion"][0])
     for p in states("double_pendulum"):
-        assert_allclose(rates(p)()[2:], aba(mechanisms.pendulum(2), p[:2], p[2:4], [0, 0]), rtol=1e-9, atol=1e-9)
+        assert_allclose(
+            rates(p)()[2:], aba(mechanisms.pendulum(2), p[:2], p[2:4], [0, 0]), rtol=1e-9, atol=1e-9
+        )
 
 
 def test_the_mass_matrix_is_twice_the_energy_of_unit_rates():
@@ -182,7 +208,9 @@ def test_the_pin_of_the_five_bar_carries_what_the_block_system_says():
         qd = np.array([leftd, 0, rightd, 0])
         qd[[1, 3]] = np.linalg.solve(J[:, [1, 3]], -J @ qd)
         found = constrained_accelerations(of_model(five.model)(q, qd), np.zeros(4), J, loop.bias(q, qd))
-        assert_allclose(at("five_bar", left, right, leftd, rightd, off).readouts, found.lam, rtol=1e-7, atol=1e-8)
+        assert_allclose(
+            at("five_bar", left, right, leftd, rightd, off).readouts, found.lam, rtol=1e-7, atol=1e-8
+        )
 
 
 def test_the_hand_answers_a_force_as_the_delassus_operator_says():
@@ -221,20 +249,26 @@ def test_the_floor_answers_in_its_cone_as_the_solver_of_contacts_says():
 def test_the_ball_returns_to_e_squared_of_its_height(e):
     heights = np.array([p[0] for p in at("bouncing_ball", 1.0, 0.0, e, 0, 0).path()])
     landed = np.argmax(heights < 0.01)
-    assert_allclose(heights[landed + 2:].max(), e**2, atol=0.03)
+    assert_allclose(heights[landed + 2 :].max(), e**2, atol=0.03)
 
 
-# -- in the pages --------------------------------------------------------------------------------------------------
+# -- in the pages --------------------------------------------------------------------------------------------
 
 
 def test_every_figure_stands_in_one_page():
-    shown = [name for path in notebooks("book") for name in re.findall(r"^```\{live\} (\w+)$", markdown(path), re.M)]
+    shown = [
+        name
+        for path in notebooks("book")
+        for name in re.findall(r"^```\{live\} (\w+)$", markdown(path), re.M)
+    ]
     assert sorted(shown) == sorted(FIGURES)
 
 
 @EVERY
 def test_a_figure_is_small_and_says_in_words_what_it_shows(name):
-    assert len(script(name, figure(name)).encode()) < 20_000 and len(page(name, figure(name)).encode()) < 30_000
+    assert (
+        len(script(name, figure(name)).encode()) < 20_000 and len(page(name, figure(name)).encode()) < 30_000
+    )
     assert len(figure(name).alt.split()) > 8
     assert len(LIBRARY.read_text(encoding="utf8").splitlines()) <= 400 and CURVE_POINTS <= 200
 
@@ -242,6 +276,7 @@ def test_a_figure_is_small_and_says_in_words_what_it_shows(name):
 @pytest.fixture(scope="module")
 def browser():
     from playwright.sync_api import sync_playwright
+
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield browser
@@ -264,12 +299,12 @@ def test_a_figure_answers_to_keys_pointer_and_slips(tab, name):
     tab.on("pageerror", lambda error: errors.append(str(error)))
     tab.set_content(f"<style>{css}</style><body>{page(name, figure(name))}</figcaption></figure>")
     still = tab.inner_html(".panels")
-    assert tab.locator(".controls input").count() == 0                         # without the script, the still alone
+    assert tab.locator(".controls input").count() == 0  # without the script, the still alone
     for content in (LIBRARY.read_text(encoding="utf8"), script(name, figure(name))):
         tab.add_script_tag(content=content)
     texts = lambda: tab.inner_html(".panels") + tab.inner_text(".readouts")
     ranges = tab.locator("input[type=range]")
-    for k in range(ranges.count()):                                             # every slider has a name and moves something
+    for k in range(ranges.count()):  # every slider has a name and moves something
         before = texts()
         assert ranges.nth(k).evaluate("slider => slider.labels[0].innerText").strip()
         ranges.nth(k).focus()

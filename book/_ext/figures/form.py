@@ -1,7 +1,7 @@
 """What a figure that answers is made of: symbols to move, expressions to show, and where.
 
-A figure is data. Its expressions are sympy, made by the package from the same models as the chapters; `write` turns them
-into JavaScript for the page and into Python for the still picture and for the tests.
+A figure is data. Its expressions are sympy, made by the package from the same models as the chapters;
+`expressions` turns them into JavaScript for the page and into Python for the still picture and for the tests.
 """
 
 from dataclasses import dataclass, field
@@ -17,6 +17,7 @@ Point = tuple[Any, Any]
 @dataclass(frozen=True)
 class Parameter:
     """A slider."""
+
     symbol: Symbol
     label: str
     unit: str
@@ -29,6 +30,7 @@ class Parameter:
 @dataclass(frozen=True)
 class Switch:
     """Breaks the derivation: its symbol is 0 or 1."""
+
     symbol: Symbol
     label: str
 
@@ -44,6 +46,7 @@ class Readout:
 @dataclass(frozen=True)
 class Check:
     """What must be zero, whatever the sliders say."""
+
     label: str
     residual: Any
     unit: str
@@ -51,7 +54,8 @@ class Check:
 
 @dataclass(frozen=True)
 class Mark:
-    """Something drawn. `kind` is line, area, dot, text, curve (over `over` = (symbol, from, to)) or path (over time)."""
+    """Something drawn: line, area, dot, text, curve (`over` = (symbol, from, to)) or path (over time)."""
+
     kind: str
     points: tuple[Point, ...]
     color: str = BLUE
@@ -67,6 +71,7 @@ class Mark:
 @dataclass(frozen=True)
 class Drag:
     """A handle at a point of a panel; the pointer (X, Y) sets parameters."""
+
     panel: int
     at: Point
     sets: dict[Symbol, Any]
@@ -75,6 +80,7 @@ class Drag:
 @dataclass(frozen=True)
 class Motion:
     """The next `steps` steps of `dt`: rates d(state)/dt for Runge–Kutta, or the state after one step."""
+
     state: tuple[Symbol, ...]
     dt: float
     steps: int
@@ -85,6 +91,7 @@ class Motion:
 @dataclass(frozen=True)
 class Panel:
     """Axes from x[0] to x[1] and y[0] to y[1]; `height` in units of 340 across, None for equal scales."""
+
     x: tuple[float, float]
     y: tuple[float, float]
     marks: tuple[Mark, ...]
@@ -96,6 +103,7 @@ class Panel:
 @dataclass(frozen=True)
 class Figure:
     """`lets` are named intermediate results, in groups; each group may use those before it."""
+
     alt: str
     parameters: tuple[Parameter, ...]
     panels: tuple[Panel, ...]
@@ -115,7 +123,11 @@ class Figure:
         return [parameter.value for parameter in self.parameters] + [0.0] * len(self.switches)
 
 
-X, Y, TIME = Symbol("X", real=True), Symbol("Y", real=True), Symbol("time", real=True)       # the pointer; along a path
+X, Y, TIME = (
+    Symbol("X", real=True),
+    Symbol("Y", real=True),
+    Symbol("time", real=True),
+)  # the pointer; along a path
 
 
 def line(*points: Point, **style: Any) -> Mark:
@@ -150,8 +162,10 @@ def path(point: Point, **style: Any) -> Mark:
 def ground(x: Any, y: float, width: float, hangs: bool = False) -> list[Mark]:
     """The hatched ground at height y, or a ceiling."""
     down = width if hangs else -width
-    strokes = [line((x + s * width, y), (x + (s - 0.4) * width, y + 0.4 * down), color=GREY, width=1)
-               for s in (-0.6, -0.2, 0.2, 0.6, 1.0)]
+    strokes = [
+        line((x + s * width, y), (x + (s - 0.4) * width, y + 0.4 * down), color=GREY, width=1)
+        for s in (-0.6, -0.2, 0.2, 0.6, 1.0)
+    ]
     return [line((x - width, y), (x + width, y), color=GREY, width=1.5), *strokes]
 
 
@@ -161,5 +175,9 @@ def text(at: Point, label: str) -> Mark:
 
 def bar(x: float, value: Any, color: str, label: str, at: float, width: float = 0.4) -> list[Mark]:
     """A bar from zero to a value, named at the height `at`."""
-    return [area((x - width, 0), (x + width, 0), (x + width, value), (x - width, value), color=color, opacity=0.8),
-            text((x, at), label)]
+    return [
+        area(
+            (x - width, 0), (x + width, 0), (x + width, value), (x - width, value), color=color, opacity=0.8
+        ),
+        text((x, at), label),
+    ]
