@@ -10,7 +10,7 @@ Hand out exercises of the book, collect them and grade a class, in five steps:
     python -m lagrangebook.assign list --chapter energy lagrange          what there is
     python -m lagrangebook.assign generate ps1 energy-3 lagrange-4        makes ps1/release: give that to the students
     python -m lagrangebook.assign grade ps1 submissions --roster class.csv
-    python -m lagrangebook.assign report ps1 submissions                  ps1/report.md and ps1/similarity.csv
+    python -m lagrangebook.assign report ps1 submissions                  ps1/report.md, similarity.csv, to_mark.csv
     python -m lagrangebook.assign export ps1 canvas --roster class.csv
 
 A set is a folder. Its release/ goes out, its private/ never does: it holds the references. Deadline, late work and which
@@ -33,7 +33,7 @@ SET/feedback (a page for each student) and SET/grades.csv.
 The roster is a CSV file with a column student and, as you have them, name, email, id, login and due (a deadline of one's
 own); any of them in the name of a file finds the student. Marks that a person gives, for texts and projects or in place of
 the program's, stand in a CSV file (--manual) with the columns student, question, points, comment; the question "total"
-replaces the sum.
+replaces the sum. `report` writes such a table, to_mark.csv, with every answer that waits.
 """
 TRUST = """\
 The students' programs run with limits on time and memory, but in reach of your files and your network, because neither

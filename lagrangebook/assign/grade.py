@@ -172,6 +172,8 @@ def manual_marks(path):
         return marks
     with open(path, newline="", encoding="utf-8-sig") as file:
         for number, own in enumerate(csv.DictReader(file), 2):
+            if own.get("points") == "":
+                continue                                         # not marked yet
             try:
                 points = float(own["points"])
             except (KeyError, TypeError, ValueError):
@@ -251,7 +253,8 @@ def table_row(book, student, now):
     row_ = {"student": student, "name": own.get("name", ""), "total": now["total"]}
     row_ |= {question["question"]: "" if question["score"] is None else question["score"] for question in now["questions"]}
     waits = [question["question"] for question in now["questions"] if question["score"] is None]
-    notes = [now["note"], "not in the roster" if book.students and not own else "", now["comment"]]
+    notes = [now["note"], "not in the roster" if book.students and not own else "", now["comment"],
+             "graded with an older key" if now["stale"] else ""]
     return row_ | {"status": now["status"], "late": round(1 - now["late"], 4), "handed in": stamp(now["time"]) if now["time"] else "",
                    "attempts": now["attempts"], "for a person": " ".join(waits), "note": " ".join(filter(None, notes))}
 

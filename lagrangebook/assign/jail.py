@@ -26,6 +26,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parents[1]
 LEVELS = ("bubblewrap", "user", "limits")
 FIRST_USER = 61000                            # one user for each jail that runs at the same time, beyond those in use
+LATE = "The notebook took too long as a whole and was stopped; what was answered before counts."
 START = 60.0                                  # s for Python and its imports on a busy machine
 READY = -1                                    # the step before the first cell
 HOME = "/home/student"
@@ -178,11 +179,11 @@ class Jail:
         except BrokenPipeError:
             pass                                                 # its end is noticed where its messages are read
 
-    def messages(self, deadline):
+    def messages(self):
         """The runner's messages; the end of them is its end, or its silence, or too much of it."""
         pipe, held, seen, patience = self.process.stdout.fileno(), b"", 0, START
         while seen <= self.limits.output:
-            wait = min(patience, deadline - time.monotonic())
+            wait = min(patience, self.deadline - time.monotonic())
             if wait <= 0 or not select.select([pipe], [], [], wait)[0]:
                 return
             block = os.read(pipe, 1 << 16)
@@ -198,30 +199,30 @@ class Jail:
     def run(self, cells, names, setups=None, functions=None, seed=0):
         """The Outcome of a notebook: `cells` its code, `names` of the answers, `setups` the code of each chapter's setup
         cells, `functions` the questions (by answer's name) that call a function."""
-        outcome, deadline = Outcome(), time.monotonic() + self.limits.wall + START
+        outcome, self.deadline = Outcome(), time.monotonic() + self.limits.wall + START
         job = {"cells": list(cells), "names": list(names), "setups": setups or {}, "limits": asdict(self.limits),
                "user": self.user if self.level == "bubblewrap" else 0, "alone": self.level == "bubblewrap"}
         calls = {"questions": functions or {}, "seed": seed}
-        while not self.attempt(job, calls, outcome, deadline):
-            deadline = min(deadline, time.monotonic() + self.limits.wall)
-            if time.monotonic() > deadline - 1 or len(outcome.stopped) > len(cells) + len(calls['questions']):
-                outcome.errors.setdefault("notebook", "the notebook took too long; what was answered before counts")
-                return outcome
+        while not self.attempt(job, calls, outcome):
+            if len(outcome.stopped) > len(cells) + len(calls["questions"]):
+                outcome.errors["notebook"] = LATE
+                break
         return outcome
 
-    def attempt(self, job, calls, outcome, deadline):
+    def attempt(self, job, calls, outcome):
         """Run what has not been stopped before; whether it came to its end."""
         step, at, late, self_ended = None, 0, {}, False
         self.open()
         try:
             self.send(job | {"package": self.package, "stop": list(outcome.stopped.items())})
-            for message in self.messages(deadline):
-                if "ready" in message:
-                    step, deadline = READY, min(deadline, time.monotonic() + self.limits.wall)
+            for message in self.messages():
+                if "ready" in message and step is None:
+                    step, self.deadline = READY, min(self.deadline, time.monotonic() + self.limits.wall)
                 elif "start" in message:
                     step, at = message["start"], message.get("at") if isinstance(message.get("at"), int) else 0
                 elif "cells" in message:
                     self.send(calls)
+                    calls = {"questions": {}, "seed": 0}         # told once, however often it is asked for
                 elif "end" in message:
                     return True
                 else:
@@ -234,8 +235,8 @@ class Jail:
                 raise JailError(f"the jail ({self.level}) failed: {said.strip()}")
         finally:
             self.close()
-        if time.monotonic() >= deadline or step == READY:
-            outcome.errors["notebook"] = "the notebook was stopped; what was answered before counts"
+        if time.monotonic() >= self.deadline or step == READY:
+            outcome.errors["notebook"] = LATE
             return True
         outcome.stopped |= late | {step: at}
         outcome.errors[step] = "this ended the whole process" if self_ended else "this took too long and was stopped"
@@ -254,13 +255,15 @@ def read(line):
 
 
 def store(message, job, outcome):
-    """Keep answers under names that were asked for, and errors of steps that exist."""
+    """Keep answers under names that were asked for, and the errors of steps that exist."""
     answers, error = message.get("answers"), message.get("error")
     if isinstance(answers, dict):
         outcome.answers |= {name: data for name, data in answers.items() if name in job["names"]}
     if isinstance(error, list) and len(error) == 2 and isinstance(error[0], (int, str)):
         if error[0] in job["names"] or error[0] in range(len(job["cells"])):
             outcome.errors[error[0]] = str(error[1])[:500]
+            if not error[1]:
+                del outcome.errors[error[0]]                     # tried again, and now it ran
 
 
 def end_processes_of(user):

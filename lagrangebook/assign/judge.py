@@ -114,7 +114,7 @@ def step(key, content, jail):
     questions = [judged(key, question, outcome, cells) for question in key.questions]
     errors = {str(where): words for where, words in outcome.errors.items()}
     return {"status": "graded", "note": outcome.errors.get("notebook", ""), "questions": questions, "errors": errors,
-            "answers": outcome.answers, "cells": len(cells), "seconds": round(time.perf_counter() - started, 2)}
+            "cells": len(cells), "seconds": round(time.perf_counter() - started, 2)}
 
 
 def judged(key, question, outcome, cells):
@@ -124,7 +124,8 @@ def judged(key, question, outcome, cells):
     failed = question["kind"] == "function" and name in outcome.errors
     if data is None or failed:
         return row(question, Verdict(False, missing(name, outcome, cells, failed), 0.0))
-    return row(question, key.verdict(question, data))
+    text = {"text": data} if question["kind"] == "text" and isinstance(data, str) else {}      # for the person who reads it
+    return row(question, key.verdict(question, data)) | text
 
 
 def missing(name, outcome, cells, failed):

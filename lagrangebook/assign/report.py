@@ -1,4 +1,4 @@
-"""What a class shows: where points were lost, which mistakes were made, and which submissions resemble each other."""
+"""What a class shows: where points were lost, which mistakes were made, what a person has to mark, who resembles whom."""
 
 import io
 import keyword
@@ -91,8 +91,19 @@ def similarity(book, found, threshold=0.5):
     return sorted(pairs, key=lambda pair: -pair["similarity"])
 
 
+def to_mark(book):
+    """A row for every answer that waits for a person, ready to be filled in and given to --manual."""
+    for record in book.records():
+        now = record.get("counts", {"questions": []})
+        for question in now["questions"]:
+            if question["score"] is None:
+                yield {"student": record["student"], "question": question["question"], "points": "", "of": question["points"],
+                       "comment": "", "file": now["file"], "text": question.get("text", "")}
+
+
 def write(book, found, threshold=0.5):
-    """report.md, and similarity.csv where the submissions are given; how many pairs stand in it."""
+    """report.md, to_mark.csv, and similarity.csv where the submissions are given; how many pairs stand in it."""
+    table(book.folder / "to_mark.csv", list(to_mark(book)) or [dict.fromkeys(("student", "question", "points", "comment"), "")])
     (book.folder / "report.md").write_text(summary(book), encoding="utf8")
     pairs = similarity(book, found, threshold) if found else []
     table(book.folder / "similarity.csv", pairs or [{"similarity": "", "student": "", "and": ""}])

@@ -75,7 +75,7 @@ class Runner:
         self.job, self.channel, self.check = job, channel, check
         self.dumps, self.setitimer, self.getpid, self.process = json.dumps, signal.setitimer, os.getpid, os.getpid()
         self.names, self.stop, self.limit = job["names"], dict(job["stop"]), job["limits"]["cell"]
-        self.sent, self.functions = {}, {}
+        self.sent, self.functions, self.failed = {}, {}, set()
         self.module = types.ModuleType("__main__")
         sys.modules["__main__"] = self.module
         self.space = self.module.__dict__
@@ -129,8 +129,9 @@ class Runner:
         if SELF_CHECK.fullmatch(source) or not source.strip():
             return False
         _, error = self.timed(self.statements, number, source)
-        if error:
+        if error or number in self.failed:
             self.tell(error=[number, error])
+        self.failed |= {number} if error else set()
         self.collect()
         return bool(error) and not error.startswith(OutOfTime.__name__)
 

@@ -31,8 +31,9 @@ class Submission:
 
 
 def printable(name):
-    """A file's name as text, whatever bytes it has."""
-    return os.fsencode(name).decode("utf8", "backslashreplace")
+    """A file's name as text that is safe to print, whatever bytes it has."""
+    text = os.fsencode(name).decode("utf8", "backslashreplace")
+    return "".join(letter if letter.isprintable() else f"\\x{ord(letter):02x}" for letter in text)
 
 
 def roster(path):
