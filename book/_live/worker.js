@@ -84,7 +84,7 @@ async function run(page, cells) {
     post("running", { number });
     send = (mime, data) => post("output", { number, mime, data });
     let [missing, failure] = runner.run(code, number).toJs();
-    if (missing && lock.packages[missing] && !here.has(missing)) {      // imported inside a function: load it, run again
+    while (lock.packages[missing] && !here.has(missing)) {              // imported inside a function: load it, run again
       post("loading");
       await load(needs(`import ${missing}`));
       post("running", { number });

@@ -1,8 +1,10 @@
-"""A browser that finds no other host, and the site under two folders of a local server."""
+"""A browser that finds no other host, the site under two folders of a local server, and a third of its pages for each day."""
 
 import functools
+import os
 import shutil
 import threading
+from datetime import date
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -11,6 +13,13 @@ from book_site import SITE
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 NO_OTHER_HOST = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
 KNOWN = ("THEBE_JS_URL",)       # declared twice by Jupyter Book 1; harmless
+
+
+def third(pages, config):
+    """Every third page, another third each day; BOOK_THIRD=0, 1 or 2 chooses. `--full` takes all of them."""
+    if config.getoption("--full"):
+        return pages
+    return pages[int(os.environ.get("BOOK_THIRD") or date.today().toordinal() % 3)::3]
 
 
 class Quiet(SimpleHTTPRequestHandler):

@@ -1,17 +1,15 @@
 """Live cells in a browser: the outputs of the book, Stop and Reset, errors, edits, and no other host asked.
 
-The first cells of a third of the chapters, another third each day, as many as the time allows; BOOK_LIVE=all runs every
-cell of every chapter (`python make.py test --full` does), BOOK_LIVE=0, 1 or 2 takes a certain third.
+The first cells of a third of the chapters, another third each day, as many as the time allows; what was not begun is
+counted as skipped. `python make.py test --full` runs every cell of every chapter.
 """
 
-import os
 import re
 import time
-from datetime import date
 
 import pytest
-from book_browser import CHROMIUM, KNOWN, address, browser  # noqa: F401  (fixtures)
-from book_pages import ROOT, read, toc
+from book_browser import CHROMIUM, KNOWN, address, browser, third  # noqa: F401  (fixtures)
+from book_pages import ROOT, code_cells, toc
 from book_site import SITE
 
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?")
@@ -23,9 +21,6 @@ KINDS = ("text/html", "image/svg+xml", "text/latex", "text/plain")
 IDLE = "document.querySelector('.live-status').textContent && document.querySelector('.live-page button').hidden"
 CHAPTERS = [page for page in toc() if (SITE / f"{page}.html").exists() and 'id="live-cells"' in
             (SITE / f"{page}.html").read_text(encoding="utf8")]
-THIRD = os.environ.get("BOOK_LIVE") or str(date.today().toordinal() % 3)
-EVERYTHING = THIRD == "all"
-CHOSEN = CHAPTERS if EVERYTHING else CHAPTERS[int(THIRD)::3]
 OUTPUTS = """() => Object.fromEntries([...document.querySelectorAll(".cell[data-live]")].map((cell) => [cell.id, {
     state: cell.dataset.live, said: cell.querySelector(".live-state")?.textContent,
     outputs: [...cell.querySelectorAll(".live-output > .output")].map((n) => [n.dataset.kind, n.dataset.tex || n.textContent]),
@@ -37,21 +32,27 @@ pytestmark = [
 ]
 
 
+def pytest_generate_tests(metafunc):
+    if "chapter" in metafunc.fixturenames:
+        metafunc.parametrize("chapter", third(CHAPTERS, metafunc.config))
+
+
 # -- the outputs of the book ---------------------------------------------------------------------------------
+
+
+def output(stored):
+    """(kind, text) of an output of a notebook."""
+    if stored.output_type == "stream":
+        return stored.name, stored.text
+    if stored.output_type == "error":
+        return "error", f"{stored.ename}: {stored.evalue}"
+    return next((kind, stored.data[kind]) for kind in KINDS if kind in stored.data)
 
 
 def stored(page):
     """{cell: [(kind, text)]} of a notebook's outputs, pictures and players aside."""
-    found = {}
-    for cell in read(ROOT / f"{page}.ipynb").cells:
-        if cell.cell_type == "code":
-            shown = [output for output in cell.outputs if output.output_type in ("execute_result", "display_data")]
-            found[f"cell-{cell.id}"] = [(o.name, o.text) if o.output_type == "stream" else
-                                        ("error", f"{o.ename}: {o.evalue}") if o.output_type == "error" else
-                                        next((kind, o.data[kind]) for kind in KINDS if kind in o.data)
-                                        for o in cell.outputs if o not in shown or set(o.data) & set(KINDS)]
-            found[f"cell-{cell.id}"] = [(kind, text) for kind, text in found[f"cell-{cell.id}"] if kind in COMPARED]
-    return found
+    cells = code_cells(ROOT / f"{page}.ipynb")
+    return {f"cell-{cell.id}": [out for out in map(output, cell.outputs) if out[0] in COMPARED] for cell in cells}
 
 
 def unit(number):
@@ -71,8 +72,6 @@ def agree(live, printed):
 def differences(seen, printed):
     """What a chapter's live cells showed that its notebook does not say, and cells that did not end well."""
     for cell, now in seen.items():
-        if now["said"] and now["said"].startswith("This cell does not run"):
-            continue
         if now["state"] != "done":
             yield f"{cell}: {now['state']}, {now['said']} {now['outputs'][-1:]}"
         if now["said"] is None:             # a picture without its code: nothing is shown anew
@@ -88,12 +87,12 @@ def differences(seen, printed):
 
 
 @pytest.fixture(scope="module")
-def seen(browser, address):  # noqa: F811
+def seen(browser, address, request):  # noqa: F811
     """What each chapter's cells showed, two pages at a time: {page: (outputs, requests to other hosts)}; none after the budget."""
-    found, begun = {}, time.monotonic()
+    found, begun, full, chosen = {}, time.monotonic(), request.config.getoption("--full"), third(CHAPTERS, request.config)
     context = browser.new_context(viewport={"width": 1000, "height": 900})
-    for pair in (CHOSEN[k:k + 2] for k in range(0, len(CHOSEN), 2)):
-        if not EVERYTHING and time.monotonic() - begun > BUDGET:
+    for pair in (chosen[k:k + 2] for k in range(0, len(chosen), 2)):
+        if not full and time.monotonic() - begun > BUDGET:
             break
         tabs = []
         for page in pair:
@@ -102,7 +101,7 @@ def seen(browser, address):  # noqa: F811
                    if not request.url.startswith((address, "data:", "blob:")) else None)
             tab.goto(f"{address}/{page}.html")
             buttons = tab.locator(".live-run")
-            buttons.nth(min(buttons.count(), buttons.count() if EVERYTHING else FIRST) - 1).click()
+            buttons.nth(min(buttons.count(), buttons.count() if full else FIRST) - 1).click()
             tabs.append((page, tab, foreign))
         for page, tab, foreign in tabs:
             tab.wait_for_function(IDLE, timeout=SLOWEST)
@@ -112,13 +111,12 @@ def seen(browser, address):  # noqa: F811
     return found
 
 
-@pytest.mark.parametrize("page", CHOSEN)
-def test_live_cells_show_what_the_book_prints(seen, page):
-    if page not in seen:
+def test_live_cells_show_what_the_book_prints(seen, chapter):
+    if chapter not in seen:
         pytest.skip(f"not begun within {BUDGET} s; python make.py test --full runs every cell of every chapter")
-    outputs, foreign = seen[page]
+    outputs, foreign = seen[chapter]
     assert foreign == []
-    assert list(differences(outputs, stored(page))) == []
+    assert list(differences(outputs, stored(chapter))) == []
     assert len(outputs) >= 2, "next to nothing ran"
 
 
