@@ -47,11 +47,17 @@ def current(chapter):
 
 def main(*names):
     FOLDER.mkdir(parents=True, exist_ok=True)
+    wrong = []
     for name, chapter in bank(ROOT / "exercises").items():
         if name in names or not names and not current(chapter):
-            text = json.dumps(checks(chapter), ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+            try:
+                text = json.dumps(checks(chapter), ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+            except ValueError as error:      # a question that lacks something; the others are written
+                wrong.append(f"{name}: {error}")
+                continue
             (FOLDER / f"{name}.json").write_text(text.replace('},"', '},\n"') + "\n", encoding="utf8")
             print(name, flush=True)
+    sys.exit("\n".join(wrong) or None)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 NODES, DEPTH, SECONDS = 20_000, 150, 5.0
-LARGE, LOG_LARGE, POWER = 10**60, 140, 200      # of any value, of its logarithm, of an exponent
+LARGE, EXPONENT, POWER = 10**60, 140, 200      # of any value, of exp, of a power
 DIGITS = 40
 NUMBER = re.compile(r"(-?\d{1,60}(?:\.\d{0,60})?(?:e[+-]?\d{1,2})?)(?:/(\d{1,60}))?", re.ASCII)
 GREEK = {letter: unicodedata.name(letter).rpartition(" ")[2].lower() for letter in "αβγδεζηθικμνξοπρστυφχψω"}
@@ -86,13 +86,11 @@ def _power(base: Any, exponent: Any) -> Any:
         if exponent.imag or exponent.real < 0:
             raise Undefined("Your answer divides by zero at some of the points it is tried at.")
         return mp().mpf(exponent == 0)
-    if abs(exponent * mp().log(abs(base))) > LOG_LARGE:
-        raise Unusable("Your answer becomes too large to be checked.")
     return mp().power(base, exponent)
 
 
 def _exp(x: Any) -> Any:
-    if abs(x) > LOG_LARGE:
+    if abs(x) > EXPONENT:
         raise Unusable("Your answer becomes too large to be checked.")
     return mp().exp(x)
 
