@@ -29,26 +29,32 @@ FACTS = (
     {"kind": "number", "points": 2, "variants": {"2.5": ["1.5", "3.5"]}, "mistakes": [
         {"code": "np.sqrt(2 * 9.81 * 2.5)", "message": "That is the angular frequency."},
         {"code": "1 / np.sqrt(2 * 9.81 * 2.5)", "message": "A full turn has the angle two pi."}]},
-    {"kind": "function", "points": 6, "inputs": "(rng.uniform(-1, 1), rng.uniform(-2, 2))", "variants": {"2.5": ["1.5", "3.5"]},
+    {"kind": "function", "points": 6, "inputs": "(rng.uniform(-1, 1), rng.uniform(-2, 2))",
+     "variants": {"2.5": ["1.5", "3.5"]},
      "mistakes": [{"code": "lambda x, v: 2.0 * v**2 / 2", "message": "The bead moves upward too."},
                   {"code": "lambda x, v: 2.0 * (1 + (5 * x)**2) * v**2", "message": "The half is missing."}]},
-    {"kind": "choice", "points": 1, "options": {"a": "the weight", "b": "the wire's", "c": "both"}, "mistakes": [
+    {"kind": "choice", "points": 1, "options": {"a": "the weight", "b": "the wire's", "c": "both"},
+     "mistakes": [
         {"code": "'a'", "message": "The weight does work whenever the bead rises."},
         {"code": "'c'", "message": "One of the two does."}]},
 )
 
 
 def code(source, **metadata):
-    return {"cell_type": "code", "source": source, "metadata": metadata, "outputs": [], "execution_count": None}
+    return {"cell_type": "code", "source": source, "metadata": metadata, "outputs": [],
+            "execution_count": None}
 
 
 def bank(folder, statements=STATEMENTS, references=REFERENCES, facts=FACTS, setup=SETUP, more=()):
     """Write the bank's notebook bead.ipynb into a folder."""
-    cells = [{"cell_type": "markdown", "source": "# Exercises: a bead", "metadata": {}}, code(setup, tags=["setup"]), *more]
+    cells = [{"cell_type": "markdown", "source": "# Exercises: a bead", "metadata": {}},
+             code(setup, tags=["setup"]), *more]
     for number, (statement, reference, own) in enumerate(zip(statements, references, facts), 1):
         name = f"bead-{number}"
-        common = {"question": name, "chapter": "bead", "level": 1, "minutes": 5, "objective": "A bead", "hint": "Energies."}
-        cells.append({"cell_type": "markdown", "source": statement, "metadata": {"lagrangebook": common | own}})
+        common = {"question": name, "chapter": "bead", "level": 1, "minutes": 5, "objective": "A bead",
+                  "hint": "Energies."}
+        cells.append({"cell_type": "markdown", "source": statement,
+                      "metadata": {"lagrangebook": common | own}})
         cells.append(code(reference, lagrangebook={"answer": name}))
     for number, cell in enumerate(cells):
         cell["id"] = f"cell-{number}"
@@ -58,7 +64,8 @@ def bank(folder, statements=STATEMENTS, references=REFERENCES, facts=FACTS, setu
 
 
 def save(path, cells):
-    path.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}), encoding="utf8")
+    path.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}),
+                    encoding="utf8")
 
 
 def answered(release, *answers):
@@ -185,29 +192,39 @@ def everybody(release, parent, marker, port):
     start = [cell for cell in own() if cell["cell_type"] == "code" and "sympy.symbols" in cell["source"]]
     return {
         "perfect": (right, FULL),
-        "equivalent": (own("answer_1 = sympy.expand(m * xdd * (4*a**2*x**2 + 1) + m*a*x*(4*a*xd**2 + 2*g))", "answer_2 = 0.897",
+        "equivalent": (own("answer_1 = sympy.expand(m * xdd * (4*a**2*x**2 + 1) + m*a*x*(4*a*xd**2 + 2*g))",
+                           "answer_2 = 0.897",
                            "answer_3 = lambda x, v: v*v + 25 * x**2 * v**2", "answer_4 = ' B) '"), FULL),
-        "scaled": (own("answer_1 = xdd + (4*a**2*x*xd**2 + 2*g*a*x) / (1 + 4*a**2*x**2)", *REFERENCES[1:]), FULL),
-        "equation object": (own(REFERENCES[0].replace("answer_1 =", "answer_1 = sympy.Eq(0,") + ")", *REFERENCES[1:]), FULL),
-        "term missing": (own("answer_1 = m*(1+4*a**2*x**2)*xdd + 8*m*a**2*x*xd**2 + 2*m*g*a*x", *REFERENCES[1:]), [0, 2, 6, 1]),
-        "sign wrong": (own("answer_1 = m*(1+4*a**2*x**2)*xdd + 4*m*a**2*x*xd**2 - 2*m*g*a*x", *REFERENCES[1:]), [0, 2, 6, 1]),
+        "scaled": (own("answer_1 = xdd + (4*a**2*x*xd**2 + 2*g*a*x) / (1 + 4*a**2*x**2)", *REFERENCES[1:]),
+                   FULL),
+        "equation object": (own(REFERENCES[0].replace("answer_1 =", "answer_1 = sympy.Eq(0,") + ")",
+                                *REFERENCES[1:]), FULL),
+        "term missing": (own("answer_1 = m*(1+4*a**2*x**2)*xdd + 8*m*a**2*x*xd**2 + 2*m*g*a*x",
+                             *REFERENCES[1:]), [0, 2, 6, 1]),
+        "sign wrong": (own("answer_1 = m*(1+4*a**2*x**2)*xdd + 4*m*a**2*x*xd**2 - 2*m*g*a*x",
+                           *REFERENCES[1:]), [0, 2, 6, 1]),
         "syntax error": (own("answer_1 = m * (1 + ", *REFERENCES[1:]), [0, 2, 6, 1]),
         "blank": (own(), [0, 0, 0, 0]),
         "infinite loop": (own(EQUATION, "while True: pass", ENERGY, LETTER), [4, 0, 6, 1]),
         "stubborn loop": (own(EQUATION, PERIOD + "\n" + LOOP, ENERGY, LETTER), FULL),
-        "loop in the function": (own(EQUATION, PERIOD, f"def answer_3(x, v):\n    {LOOP.replace(chr(10), chr(10) + '    ')}", LETTER),
+        "loop in the function": (own(EQUATION, PERIOD,
+                                     f"def answer_3(x, v):\n    {LOOP.replace(chr(10), chr(10) + '    ')}",
+                                     LETTER),
                                  [4, 2, 0, 1]),
         "deleted everything else": (bare, FULL),
         "setup deleted": ([code(source) for source in REFERENCES], FULL),
         "edited checks": (own(*WRONG) + [code("def check(*a): return True\nassert check('bead-1', answer_1)")], [0, 0, 0, 0]),
-        "metadata stripped": ([{"cell_type": c["cell_type"], "source": c["source"].splitlines(True)} for c in right], FULL),
+        "metadata stripped": ([{"cell_type": c["cell_type"], "source": c["source"].splitlines(True)}
+                               for c in right], FULL),
         "cells doubled": (right + right + blanks, FULL),
         "cells reordered": (list(reversed(right)), FULL),
         "libraries patched": (own(PATCHES + WRONG[0], *WRONG[1:]), [0, 0, 0, 0]),
-        "equal to everything": (own(EQUAL + "answer_1 = Equal(1)", "answer_2 = Equal(7)", "def answer_3(x, v): return Equal(3)",
+        "equal to everything": (own(EQUAL + "answer_1 = Equal(1)", "answer_2 = Equal(7)",
+                                    "def answer_3(x, v): return Equal(3)",
                                     "answer_4 = Letter('a')"), [0, 0, 0, 0]),
         "forged": (own(FORGED + WRONG[0], *WRONG[1:]), [0, 0, 0, 0]),
-        "memory bomb": (own(EQUATION, "answer_2 = [bytearray(1 << 27) for k in range(1000)]", ENERGY, LETTER), [4, 0, 6, 1]),
+        "memory bomb": (own(EQUATION, "answer_2 = [bytearray(1 << 27) for k in range(1000)]", ENERGY, LETTER),
+                        [4, 0, 6, 1]),
         "output flood": (own(*REFERENCES[:3], FLOOD), FULL),
         "os._exit": (own(EQUATION, PERIOD, "import os\nos._exit(0)", LETTER), [4, 2, 0, 1]),
         "crash": (own(EQUATION, PERIOD, "import ctypes\nctypes.string_at(0)", LETTER), [4, 2, 0, 1]),
@@ -240,6 +257,7 @@ def hand_in(folder, release, parent, marker="1", port=9):
     os.symlink(parent / "secret.txt", folder / "link.ipynb")
     (folder / "empty").mkdir()
     os.mkfifo(folder / "pipe.ipynb")
-    save(Path(os.fsencode(folder).decode("utf8", "surrogateescape")) / os.fsdecode(b"caf\xe9.ipynb"), [code(LETTER)])
+    save(Path(os.fsencode(folder).decode("utf8", "surrogateescape")) / os.fsdecode(b"caf\xe9.ipynb"),
+         [code(LETTER)])
     scores["caf\\xe9"] = [0, 0, 0, 1]
     return scores | dict.fromkeys(("a pdf", "nested.json", "script.py", "link", "empty", "pipe"))

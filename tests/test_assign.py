@@ -21,7 +21,8 @@ from lagrangebook.assign.judge import NotANotebook, code_cells, step
 from lagrangebook.assign.report import similarity, summary
 from lagrangebook.assign.submissions import Submission, collect, moment, owner, roster
 
-LEVEL = next((level for level in jail.LEVELS if jail.works(level)), None)          # our own notebooks: any level will do
+# our own notebooks: any level will do
+LEVEL = next((level for level in jail.LEVELS if jail.works(level)), None)
 needs_unix = pytest.mark.skipif(LEVEL is None, reason="no process can be limited here")
 EVERYTHING = {"names": ["bead"]}
 
@@ -45,8 +46,10 @@ def book(the_set):
     (folder / "class.csv").write_text("student,name,email,id\nada,Ada Lovelace,ada@x.org,11\nben,=Ben,ben@x.org,12\ncleo,Cleo,,13\n")
     book = Book.open(the_set, roster(folder / "class.csv"))
     for student, wrong, time in (("ada", (), 1000.0), ("ben", (3,), 1000.0 + 86400)):
-        questions = [{"question": f"bead-{k}", "variable": f"answer_{k}", "kind": own["kind"], "points": own["points"], "passed":
-                      k not in wrong, "score": own["points"] * (k not in wrong), "message": "."} for k, own in enumerate(FACTS, 1)]
+        questions = [{"question": f"bead-{k}", "variable": f"answer_{k}", "kind": own["kind"],
+                      "points": own["points"], "passed":
+                      k not in wrong, "score": own["points"] * (k not in wrong), "message": "."}
+                     for k, own in enumerate(FACTS, 1)]
         result = {"status": "graded", "note": "", "questions": questions, "errors": {}, "seconds": 1.0}
         enter(book, Submission(student, f"{student}.ipynb", time, b""), result, student, book.key.digest)
     return book
@@ -83,7 +86,8 @@ def test_a_varied_number_changes_in_statement_reference_and_mistakes_alike_and_n
     (number,) = re.findall(r"y = ([\d.]+) x²", one.statement)
     assert number in ("1.5", "3.5") and one.statement.startswith("**2.**") and one.statement == same.statement
     assert f"9.81 * {number}" in one.reference and f"9.81 * {number}" in one.facts["mistakes"][0]["code"]
-    assert {varied(own, seed).questions["bead-2"].reference for seed in range(9)} >= {one.reference, other.reference}
+    assert {varied(own, seed).questions["bead-2"].reference for seed in range(9)} >= {one.reference,
+                                                                                      other.reference}
 
 
 # -- the promises --------------------------------------------------------------------------------------------
@@ -112,14 +116,18 @@ def test_a_set_of_chosen_questions_is_numbered_anew(tmp_path):
 @pytest.mark.parametrize(("change", "words"), [
     ({"references": [*REFERENCES[:3], 'answer_4 = "d"']}, "own reference|cannot be made|cannot be compared"),
     ({"references": [REFERENCES[0], "answer_2 = float('nan')", *REFERENCES[2:]]}, "bead-2"),
-    ({"facts": changed(FACTS, 2, mistakes=[{"code": "2 * np.pi / np.sqrt(2 * 9.81 * 2.5)", "message": "Not wrong at all."}])},
+    ({"facts": changed(FACTS, 2, mistakes=[{"code": "2 * np.pi / np.sqrt(2 * 9.81 * 2.5)",
+                                            "message": "Not wrong at all."}])},
      "bead-2: the mistake .* gets 'Right"),
-    ({"facts": changed(FACTS, 2, mistakes=[{"code": "3.0", "message": "Three."}, {"code": "3.0", "message": "Three again."}])},
+    ({"facts": changed(FACTS, 2, mistakes=[{"code": "3.0", "message": "Three."},
+                                           {"code": "3.0", "message": "Three again."}])},
      "bead-2: the mistake '3.0' gets 'Three.'"),
     ({"statements": [STATEMENTS[0] + " Hint: 4 * m * a**2 * x * xd**2 + 2 * m * g * a * x, of course: m * (1 + 4 * a**2 * x**2) * "
-                     "xdd + 4 * m * a**2 * x * xd**2 + 2 * m * g * a * x", *STATEMENTS[1:]]}, "holds a line of the solution"),
+                     "xdd + 4 * m * a**2 * x * xd**2 + 2 * m * g * a * x", *STATEMENTS[1:]]},
+     "holds a line of the solution"),
     ({"setup": SETUP + "\n" + REFERENCES[1]}, "holds a line of the solution of bead-2|blank notebook"),
-    ({"statements": [STATEMENTS[0], STATEMENTS[1] + " It is " + str(2 * 3.141592653589793 / (2 * 9.81 * 2.5) ** 0.5),
+    ({"statements": [STATEMENTS[0],
+                     STATEMENTS[1] + " It is " + str(2 * 3.141592653589793 / (2 * 9.81 * 2.5) ** 0.5),
                      *STATEMENTS[2:]]}, "holds a line of the solution of bead-2"),
     ({"setup": SETUP + "\nanswer_4 = 'b'"}, "bead-4: the blank notebook scores 1.0, not zero"),
     ({"facts": changed(FACTS, 3, inputs="(1 / 0,)")}, "bead-3: its key cannot be made: ZeroDivisionError"),
@@ -135,8 +143,10 @@ def test_no_secret_of_the_bank_stands_in_any_released_file(tmp_path):
     """P10: a unique word in a solution, hidden input, stored output, plain cell, note, hint, mistake, and in files beside it."""
     words = iter(f"SECRET{k:02}" for k in range(20))
     facts = [own | {"hint": next(words), "objective": next(words), "rubric": [next(words)], "mistakes": [
-        {**mistake, "code": f"{mistake['code']}  # {next(words)}"} for mistake in own["mistakes"]]} for own in FACTS[:2]]
-    output = code(f"x # {next(words)}") | {"outputs": [{"output_type": "stream", "name": "stdout", "text": next(words)}]}
+        {**mistake, "code": f"{mistake['code']}  # {next(words)}"} for mistake in own["mistakes"]]}
+             for own in FACTS[:2]]
+    output = code(f"x # {next(words)}") | {"outputs": [{"output_type": "stream", "name": "stdout",
+                                                        "text": next(words)}]}
     note = {"cell_type": "markdown", "source": next(words), "metadata": {}}
     references = [f"{reference}  # {next(words)}" for reference in REFERENCES[:2]]
     folder = bank(tmp_path / "bank", facts=facts, references=references, more=[output, note])
@@ -176,7 +186,8 @@ def test_a_question_that_builds_on_another_comes_with_it(tmp_path):
     statements = [*STATEMENTS[:3], STATEMENTS[3] + " Think of `answer_2`."]
     references = [*REFERENCES[:3], "answer_4 = 'b' if answer_2 else 'a'"]
     with pytest.raises(Refused, match="bead-4 builds on bead-2: choose both"):
-        generate(tmp_path / "set", {"ids": ["bead-4"]}, bank(tmp_path / "bank", statements, references), LEVEL)
+        generate(tmp_path / "set", {"ids": ["bead-4"]}, bank(tmp_path / "bank", statements, references),
+                 LEVEL)
 
 
 @needs_unix
@@ -188,11 +199,13 @@ def test_the_leak_check_itself_can_fail(tmp_path, monkeypatch):
     assert "blank notebook scores 6.0" in str(caught.value) and "holds a line of the solution of bead-3" in str(caught.value)
 
 
-# -- files that are handed in ----------------------------------------------------------------------------------
+# -- files that are handed in
+# ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("content", "words"), [
-    (b"", "no JSON"), (b"%PDF-1.7 \xff", "no JSON"), (b"[" * 100_000, "no JSON"), (b"[]", "no cells"), (b'{"cells": 5}', "no cells"),
+    (b"", "no JSON"), (b"%PDF-1.7 \xff", "no JSON"), (b"[" * 100_000, "no JSON"), (b"[]", "no cells"),
+                                                (b'{"cells": 5}', "no cells"),
     (json.dumps({"cells": [{}] * 3000}).encode(), "3000 cells"), (b" " * (51 << 20), "50 MB is the limit"),
 ])
 def test_what_is_no_notebook_is_refused_with_its_reason(content, words):
@@ -201,7 +214,8 @@ def test_what_is_no_notebook_is_refused_with_its_reason(content, words):
 
 
 def test_code_cells_are_found_whatever_else_a_notebook_has_lost():
-    for cell in ({"cell_type": "code", "source": ["a = 1\n", "b"]}, {"cell_type": "code", "input": "a = 1\nb"}):
+    for cell in ({"cell_type": "code", "source": ["a = 1\n", "b"]},
+                 {"cell_type": "code", "input": "a = 1\nb"}):
         for book in ({"cells": [cell, {"cell_type": "raw"}, 7, None]}, {"worksheets": [{"cells": [cell]}]}):
             for encoding in ("utf8", "utf-8-sig", "utf-16"):
                 assert code_cells(json.dumps(book).encode(encoding)) == ["a = 1\nb"]
@@ -211,7 +225,8 @@ def test_the_roster_finds_students_in_the_names_that_learning_platforms_give(tmp
     (tmp_path / "class.csv").write_text("\ufeffStudent,Name,Email,ID,due\nada,Ada Lovelace,ada@x.org,4711,\nben,Ben,,4712,2026-12-05\n",
                                         encoding="utf8")
     students = roster(tmp_path / "class.csv")
-    for name in ("ada.ipynb", "Ada Lovelace_99_assignsubmission_file", "lovelaceada_88_4711_ps1-1.ipynb", "ada@x.org.ipynb"):
+    for name in ("ada.ipynb", "Ada Lovelace_99_assignsubmission_file", "lovelaceada_88_4711_ps1-1.ipynb",
+                 "ada@x.org.ipynb"):
         assert owner(name, students) == "ada", name
     assert owner("2026-12-05_x.ipynb", students) == "2026-12-05_x" and owner("eve.ipynb", students) == "eve"
 
@@ -220,17 +235,22 @@ def test_attempts_in_a_folder_belong_to_its_student_and_hidden_files_to_nobody(t
     folder = tmp_path / "in"
     (folder / "ada" / "second").mkdir(parents=True)
     (folder / "ada" / ".ipynb_checkpoints").mkdir()
-    for name in ("ada/one.ipynb", "ada/second/two.ipynb", "ada/.ipynb_checkpoints/one.ipynb", "ada/notes.txt", ".DS_Store", "ben.ipynb"):
+    for name in ("ada/one.ipynb", "ada/second/two.ipynb", "ada/.ipynb_checkpoints/one.ipynb", "ada/notes.txt",
+                 ".DS_Store", "ben.ipynb"):
         save(folder / name, [code("1")])
     found = collect(folder, {})
-    assert [(own.student, own.file) for own in found] == [("ada", "ada/one.ipynb"), ("ada", "ada/second/two.ipynb"), ("ben", "ben.ipynb")]
+    assert [(own.student, own.file) for own in found] == [("ada", "ada/one.ipynb"),
+                                                          ("ada", "ada/second/two.ipynb"),
+                                                          ("ben", "ben.ipynb")]
 
 
 def test_names_of_files_are_safe_and_different():
-    names = ["ada", "Zoë", "李雷", "../../etc/passwd", "a/b", "a%2Fb", ".hidden", "", "x" * 300, "x" * 299, "ada ", "nul\0", "<b>"]
+    names = ["ada", "Zoë", "李雷", "../../etc/passwd", "a/b", "a%2Fb", ".hidden", "", "x" * 300, "x" * 299,
+             "ada ", "nul\0", "<b>"]
     files = [safe(name) for name in names]
     assert len(set(files)) == len(names) and files[:3] == names[:3]
-    assert not any("/" in file or "\0" in file or file.startswith(".") or len(file.encode()) > 200 for file in files)
+    assert not any("/" in file or "\0" in file or file.startswith(".")
+                   or len(file.encode()) > 200 for file in files)
 
 
 # -- counting ------------------------------------------------------------------------------------------------
@@ -260,7 +280,8 @@ def test_a_deadline_of_ones_own_and_the_best_of_several_attempts(book):
         count(book, {}, tell=lambda words: None)
         return {row["student"]: float(row["total"]) for row in table(book.folder / "grades.csv")}[student]
     book.policy |= {"due": "1970-01-01T00:20+00:00", "grace": 0, "late": 0.5, "cutoff": 0}
-    assert total("ada") == 13 and total("ben") == 3.5                                # 7 of 13 with one day late
+    # 7 of 13 with one day late
+    assert total("ada") == 13 and total("ben") == 3.5
     book.students["ben"]["due"] = "1970-01-03T00:00+00:00"
     assert total("ben") == 7
     first = book.record("ada")["attempts"][0]["result"]
@@ -273,7 +294,8 @@ def test_a_deadline_of_ones_own_and_the_best_of_several_attempts(book):
 
 def test_an_unreadable_later_attempt_does_not_replace_a_readable_one(book):
     from lagrangebook.assign.grade import refusal
-    enter(book, Submission("ada", "x.pdf", 5000.0, None, "A PDF."), refusal(book.key, "A PDF."), "x", book.key.digest)
+    enter(book, Submission("ada", "x.pdf", 5000.0, None, "A PDF."), refusal(book.key, "A PDF."), "x",
+          book.key.digest)
     count(book, {}, tell=lambda words: None)
     assert {row["student"]: row["total"] for row in table(book.folder / "grades.csv")}["ada"] == "13"
 
@@ -286,7 +308,8 @@ def test_exports_have_the_columns_that_canvas_and_moodle_read_and_no_formulas(bo
     for form in ("canvas", "moodle", "csv"):
         export(book, form, book.folder / f"{form}.csv")
     first, *rows = table(book.folder / "canvas.csv")
-    assert first["Student"].strip() == "Points Possible" and first["set"] == "13" and [row["set"] for row in rows] == ["13", "7", "0"]
+    assert first["Student"].strip() == "Points Possible" and first["set"] == "13" and [row["set"]
+                                                                                       for row in rows] == ["13", "7", "0"]
     assert [row["ID"] for row in rows] == ["11", "12", "13"] and rows[1]["Student"] == "'=Ben"
     assert table(book.folder / "moodle.csv")[0]["Email address"] == "ada@x.org"
     assert table(book.folder / "csv.csv")[1]["bead-3"] == "0" and harmless("+1") == "'+1" and harmless(-1.5) == -1.5
@@ -314,31 +337,37 @@ def test_copied_code_is_similar_though_names_and_comments_change_and_what_was_ha
            "def answer_3(x, v):\n    y = lambda x: 2.5 * x * x\n    h = 1e-6\n    dy = (y(x + h) - y(x - h)) / h / 2\n    return v * v * (1 + dy * dy)",
            "import math\ndef answer_3(x, v):\n    u = math.hypot(v, 5 * x * v)\n    return math.pow(u, 2) if u > 0 else 0.0"]
     release = the_set / "release" / "set.ipynb"
-    found = [Submission(name, name, 0.0, json.dumps({"cells": answered(release, None, None, source)}).encode())
+    found = [Submission(name, name, 0.0, json.dumps({"cells": answered(release, None, None,
+                                                                       source)}).encode())
              for name, source in zip(("ada", "ben", "cleo", "dan"), own)]
     pairs = similarity(Book.open(the_set), found)
-    assert [(pair["student"], pair["and"]) for pair in pairs] == [("ada", "ben")] and pairs[0]["similarity"] > 0.9
+    assert [(pair["student"], pair["and"]) for pair in pairs] == [("ada",
+                                                                   "ben")] and pairs[0]["similarity"] > 0.9
 
 
 def test_the_gradescope_archive_needs_no_compiler_conda_or_browser(the_set, tmp_path):
     gradescope(Book.open(the_set), tmp_path / "g.zip")
     with zipfile.ZipFile(tmp_path / "g.zip") as archive:
         names, setup = archive.namelist(), archive.read("setup.sh").decode()
-        assert {"setup.sh", "run_autograder", "set/private/set.json", "lagrangebook/assign/runner.py"} <= set(names)
+        assert {"setup.sh", "run_autograder", "set/private/set.json",
+                "lagrangebook/assign/runner.py"} <= set(names)
         assert "--only-binary :all:" in setup and not re.search("conda|playwright|chromium|gcc|build-essential", setup.partition("set -e")[2])
         assert not any(name.endswith((".pyc", ".ipynb")) for name in names)
 
 
 def test_gradescope_reads_scores_and_sentences():
-    rows = [{"points": 4, "score": 4.0, "message": "Right."}, {"points": 2, "score": None, "message": "A person reads this."}]
+    rows = [{"points": 4, "score": 4.0, "message": "Right."},
+            {"points": 2, "score": None, "message": "A person reads this."}]
     found = results({}, {"questions": rows, "errors": {"2": "NameError: x", "answer_1": "y"}, "note": ""})
-    assert found["score"] == 4 and [test["max_score"] for test in found["tests"]] == [4, 2] and found["output"] == "Cell 3: NameError: x"
+    assert found["score"] == 4 and [test["max_score"] for test in found["tests"]] == [4,
+                                                                                      2] and found["output"] == "Cell 3: NameError: x"
 
 
 # -- the command line ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("command", ["", "list", "generate", "selftest", "grade", "report", "export", "gradescope"])
+@pytest.mark.parametrize("command", ["", "list", "generate", "selftest", "grade", "report", "export",
+                                     "gradescope"])
 def test_every_command_explains_itself(command, capsys):
     with pytest.raises(SystemExit) as ended:
         main([*command.split(), "--help"])
@@ -351,8 +380,10 @@ def test_list_shows_level_minutes_and_points(tmp_path, capsys):
 
 
 def test_what_is_not_there_is_named(tmp_path, capsys):
-    assert main(["list", "--bank", str(tmp_path / "no")]) == 2 and "holds no notebooks" in capsys.readouterr().err
-    assert main(["report", str(tmp_path / "no")]) == 2 and "holds no set; `generate" in capsys.readouterr().err
+    assert main(["list", "--bank",
+                 str(tmp_path / "no")]) == 2 and "holds no notebooks" in capsys.readouterr().err
+    assert main(["report",
+                 str(tmp_path / "no")]) == 2 and "holds no set; `generate" in capsys.readouterr().err
 
 
 def test_without_isolation_nothing_runs_unless_the_flag_says_so(the_set, tmp_path, monkeypatch, capsys):

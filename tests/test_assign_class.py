@@ -17,7 +17,8 @@ from lagrangebook.assign.__main__ import main
 from lagrangebook.assign.generate import generate
 from lagrangebook.assign.jail import Jail, Limits
 
-pytestmark = pytest.mark.skipif(not jail.works("bubblewrap"), reason="bubblewrap is not installed or not allowed here")
+pytestmark = pytest.mark.skipif(not jail.works("bubblewrap"),
+                                reason="bubblewrap is not installed or not allowed here")
 
 
 def a_set(folder, **limits):
@@ -49,7 +50,8 @@ def test_no_false_zero_no_false_full_mark_no_lost_submission_and_nothing_leaves_
     marker = str(os.getpid() * 1000 + 7)
     with socket.create_server(("127.0.0.1", 0)) as server:
         expected = hand_in(tmp_path / "submissions", release, tmp_path, marker, server.getsockname()[1])
-        before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file() and not path.is_symlink()}
+        before = {path: path.read_bytes() for path in tmp_path.rglob("*")
+                  if path.is_file() and not path.is_symlink()}
         assert main(["grade", str(folder), str(tmp_path / "submissions"), "--jobs", "2"]) == 0
         assert "isolation: bubblewrap" in capsys.readouterr().out
     faults, records = [], {}
@@ -60,12 +62,14 @@ def test_no_false_zero_no_false_full_mark_no_lost_submission_and_nothing_leaves_
         if worth is None:
             assert now["status"] == "refused" and now["note"], student
         elif now["status"] != "graded" or scores(now) != worth:
-            faults.append((student, scores(now), worth, [q["message"] for q in now["questions"]], now["errors"]))
+            faults.append((student, scores(now), worth, [q["message"] for q in now["questions"]],
+                           now["errors"]))
     assert faults == []
     assert not records
     assert processes_with(marker) == []
     written = {path for path in tmp_path.rglob("*") if path.is_file()} - set(before)
-    assert {path.parent.name for path in written} <= {"grades", "feedback", "set", "submissions"} and "link.ipynb" in {
+    assert {path.parent.name for path in written} <= {"grades", "feedback", "set",
+                                                      "submissions"} and "link.ipynb" in {
         path.name for path in written if path.parent.name == "submissions"} | {"link.ipynb"}
     assert all(path.read_bytes() == content for path, content in before.items())
     assert "SECRET" not in "".join(path.read_text() for path in (folder / "feedback").iterdir())
@@ -74,8 +78,11 @@ def test_no_false_zero_no_false_full_mark_no_lost_submission_and_nothing_leaves_
 def test_feedback_names_mistakes_and_failed_cells_and_holds_no_reference(tmp_path):
     folder, release = a_set(tmp_path)
     (tmp_path / "in").mkdir()
-    save(tmp_path / "in" / "<b>Ada<b>.ipynb", answered(release, FACTS[0]["mistakes"][0]["code"].join(["answer_1 = ", ""]),
-                                                        "answer_2 = unknown", REFERENCES[2], "answer_4 = 'a'"))
+    save(tmp_path / "in" / "<b>Ada<b>.ipynb", answered(release,
+                                                       FACTS[0]["mistakes"][0]["code"].join(["answer_1 = ",
+                                                                                             ""]),
+                                                        "answer_2 = unknown", REFERENCES[2],
+                                                       "answer_4 = 'a'"))
     assert main(["grade", str(folder), str(tmp_path / "in")]) == 0
     (page,) = ((path.read_text()) for path in (folder / "feedback").iterdir())
     assert FACTS[0]["mistakes"][0]["message"] in page and "NameError" in page and "<b>Ada" not in page
@@ -100,7 +107,8 @@ def test_grading_stops_and_starts_and_a_corrected_question_changes_the_marks_it_
 
 
 def test_what_was_assigned_before_a_cell_ends_its_process_counts(tmp_path):
-    cells = ["answer_1 = 1", f"answer_2 = 2\n{LOOP}", "import os\nanswer_3 = 3\nos._exit(1)\nanswer_4 = 4", "answer_5 = os.getpid()"]
+    cells = ["answer_1 = 1", f"answer_2 = 2\n{LOOP}", "import os\nanswer_3 = 3\nos._exit(1)\nanswer_4 = 4",
+             "answer_5 = os.getpid()"]
     outcome = Jail("bubblewrap", Limits(cell=1.0, wall=20)).run(cells, [f"answer_{k}" for k in range(1, 6)])
     assert {name: outcome.answers.get(name) for name in ("answer_1", "answer_2", "answer_3", "answer_4")} == {
         "answer_1": 1, "answer_2": 2, "answer_3": 3, "answer_4": None}
@@ -114,21 +122,27 @@ answer_2 = [f for f in os.listdir("/book/lagrangebook") if f.endswith(".ipynb")]
 answer_3 = [os.getuid() != 0, os.getpid() < 10, os.path.exists("/work"), os.listdir(os.path.expanduser("~"))]
 answer_4 = [line.split()[1] for line in open("/proc/self/mounts") if "rw" in line.split()[3].split(",")]"""
     (tmp_path / "data.csv").write_text("1")
-    answers = Jail("bubblewrap", files=[tmp_path / "data.csv"]).run([look], [f"answer_{k}" for k in range(1, 5)]).answers
-    assert set(answers["answer_1"]) <= {"bin", "book", "dev", "etc", "home", "lib", "lib32", "lib64", "proc", "root", "tmp", "usr",
+    answers = Jail("bubblewrap", files=[tmp_path / "data.csv"]).run([look],
+                                                                    [f"answer_{k}"
+                                                                     for k in range(1, 5)]).answers
+    assert set(answers["answer_1"]) <= {"bin", "book", "dev", "etc", "home", "lib", "lib32", "lib64", "proc",
+                                        "root", "tmp", "usr",
                                         *[part for part in Path(sys.prefix).parts[1:2] + Path(sys.base_prefix).parts[1:2]]}
-    assert answers["answer_2"] == [] and answers["answer_3"][:3] == [True, True, False] and "data.csv" in answers["answer_3"][3]
+    assert answers["answer_2"] == [] and answers["answer_3"][:3] == [True, True,
+                                                                     False] and "data.csv" in answers["answer_3"][3]
     assert set(answers["answer_4"]) <= {"/tmp", "/home/student", "/dev/shm", "/dev/pts", "/proc", *[
         f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom", "tty")]}
 
 
-@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can become somebody else")
+@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0,
+                    reason="only root can become somebody else")
 def test_an_unprivileged_user_gets_the_same_jail(tmp_path):
     """Where this Python may be read by everybody: the jail as the user nobody."""
     script = ("import sys; sys.path.insert(0, sys.argv[1]); from lagrangebook.assign.jail import Jail;"
               "print(Jail('bubblewrap').run(['import os; answer_1 = [os.getuid(), os.path.exists(\"/etc/passwd\")]'], ['answer_1']))")
     package = str(jail.PACKAGE.parent)
-    done = subprocess.run([sys.executable, "-c", script, package], user=65534, group=65534, extra_groups=[], cwd="/",
+    done = subprocess.run([sys.executable, "-c", script, package], user=65534, group=65534, extra_groups=[],
+                          cwd="/",
                           env={"HOME": str(tmp_path), "PATH": os.defpath}, capture_output=True, text=True) \
         if os.stat(sys.base_prefix).st_mode & 1 and not sys.base_prefix.startswith("/root") else None
     if done is None:
@@ -145,9 +159,11 @@ def test_a_jail_that_does_not_start_is_no_zero(tmp_path, monkeypatch):
     from lagrangebook.assign.submissions import collect
     book, broken = Book.open(folder), Jail("bubblewrap", files=[tmp_path / "is not there"])
     found = collect(tmp_path / "in", {})
-    assert run(book, found, lambda tasks: [(n, attempt(book.key, c, broken)) for n, c in tasks.items()]) == ["ada"]
+    assert run(book, found, lambda tasks: [(n, attempt(book.key, c, broken))
+                                           for n, c in tasks.items()]) == ["ada"]
     count(book, {})
-    assert scores(grade_of(folder, "ada")) == [None] * 4                            # waits for a person, or the next run
+    # waits for a person, or the next run
+    assert scores(grade_of(folder, "ada")) == [None] * 4
     assert main(["grade", str(folder), str(tmp_path / "in")]) == 0
     assert scores(grade_of(folder, "ada")) == FULL
 
@@ -193,4 +209,5 @@ def test_a_cluster_that_loses_a_worker_loses_no_submission_and_grades_none_twice
     count(book, {})
     assert len(graded) == len(set(graded)) == 8
     records = [json.loads(path.read_text()) for path in (folder / "grades").iterdir()]
-    assert [len(record["attempts"]) for record in records] == [1] * 8 and all(scores(r["counts"]) == FULL for r in records)
+    assert [len(record["attempts"]) for record in records] == [1] * 8 and all(scores(r["counts"]) == FULL
+                                                                              for r in records)

@@ -55,45 +55,56 @@ def arguments():
     own.add_argument("--text", action="store_true", help="the statements too")
     own = command("generate", "Make a set: the notebook to hand out, and its private key.", GENERATE)
     own.add_argument("set", metavar="SET", help="the folder to make; its name is the set's")
-    own.add_argument("questions", nargs="*", metavar="QUESTION", help="such as energy-3, in the order of the notebook")
+    own.add_argument("questions", nargs="*", metavar="QUESTION",
+                     help="such as energy-3, in the order of the notebook")
     choice(own)
     own.add_argument("--title", help="the notebook's heading (default: the folder's name)")
-    own.add_argument("--variant", type=int, metavar="SEED", help="exchange the numbers that the bank lets vary; one seed, one variant")
+    own.add_argument("--variant", type=int, metavar="SEED",
+                     help="exchange the numbers that the bank lets vary; one seed, one variant")
     trust(own)
-    own = command("selftest", "Grade a set's own reference, blank and mistakes here, before you grade a class.")
+    own = command("selftest",
+                  "Grade a set's own reference, blank and mistakes here, before you grade a class.")
     own.add_argument("set", metavar="SET")
     trust(own)
     own = command("grade", "Grade what is new, count everything, write marks and feedback.", GRADE)
     own.add_argument("set", metavar="SET")
     own.add_argument("submissions", metavar="SUBMISSIONS")
     roster(own)
-    own.add_argument("--times", metavar="CSV", help="columns name (file or student) and time, where the files' dates are lost")
-    own.add_argument("--jobs", type=int, metavar="N", help="submissions at the same time (default: one for each core)")
-    own.add_argument("--scheduler", metavar="ADDRESS", help="grade on the Dask cluster at this address; every worker needs the "
+    own.add_argument("--times", metavar="CSV",
+                     help="columns name (file or student) and time, where the files' dates are lost")
+    own.add_argument("--jobs", type=int, metavar="N",
+                     help="submissions at the same time (default: one for each core)")
+    own.add_argument("--scheduler", metavar="ADDRESS",
+                     help="grade on the Dask cluster at this address; every worker needs the "
                      "same packages and bubblewrap")
     trust(own)
     own = command("report", "Summarise a class; with its submissions, list those that resemble each other.")
     own.add_argument("set", metavar="SET")
     own.add_argument("submissions", metavar="SUBMISSIONS", nargs="?")
     roster(own)
-    own.add_argument("--threshold", type=float, default=0.5, help="share of common code from which a pair is listed (0.5)")
+    own.add_argument("--threshold", type=float, default=0.5,
+                     help="share of common code from which a pair is listed (0.5)")
     own = command("export", "Write the counted grades for Canvas, Moodle, or as a plain table.")
     own.add_argument("set", metavar="SET")
     own.add_argument("form", choices=("canvas", "moodle", "csv"))
     own.add_argument("--to", metavar="FILE", help="default: SET/canvas.csv and so on")
     own.add_argument("--unfinished", action="store_true", help="though some questions wait for a person")
     roster(own)
-    own = command("gradescope", "Make the autograder zip of a set. It holds the references: upload it, publish it never.")
+    own = command("gradescope",
+                  "Make the autograder zip of a set. It holds the references: upload it, publish it never.")
     own.add_argument("set", metavar="SET")
     own.add_argument("--to", metavar="FILE", help="default: SET/private/gradescope.zip")
     return parser
 
 
 def choice(own):
-    own.add_argument("--bank", default="exercises", metavar="FOLDER", help="the instructor's notebooks (default: exercises)")
+    own.add_argument("--bank", default="exercises", metavar="FOLDER",
+                     help="the instructor's notebooks (default: exercises)")
     own.add_argument("--chapter", nargs="+", default=[], metavar="NAME", help="only these chapters")
-    own.add_argument("--level", nargs="+", type=int, default=[], choices=(1, 2, 3), help="1 warm-up, 2 exercise, 3 demanding")
-    own.add_argument("--kind", nargs="+", default=[], help="equation expression matrix number function trajectory choice text")
+    own.add_argument("--level", nargs="+", type=int, default=[], choices=(1, 2, 3),
+                     help="1 warm-up, 2 exercise, 3 demanding")
+    own.add_argument("--kind", nargs="+", default=[],
+                     help="equation expression matrix number function trajectory choice text")
     own.add_argument("--minutes", type=int, metavar="N", help="as many as fit into N minutes")
 
 
@@ -103,7 +114,8 @@ def roster(own):
 
 
 def trust(own):
-    own.add_argument("--i-trust-these-students", action="store_true", help=f"go on without isolation. {TRUST}")
+    own.add_argument("--i-trust-these-students", action="store_true",
+                     help=f"go on without isolation. {TRUST}")
 
 
 # -- the commands --------------------------------------------------------------------------------------------
@@ -118,7 +130,8 @@ def isolated(options):
     """The isolation in force, printed; none without the flag that says so."""
     from .jail import isolation
     level = isolation()
-    words = {"bubblewrap": "bubblewrap: own files, no network, own processes", "user": "a user of its own, and limits; network and "
+    words = {"bubblewrap": "bubblewrap: own files, no network, own processes",
+             "user": "a user of its own, and limits; network and "
              "world-readable files stay in reach", "limits": "limits on time and memory alone"}
     print(f"isolation: {words.get(level, 'none')}")
     if level == "limits" and options.i_trust_these_students:
@@ -146,7 +159,8 @@ def list_(options):
 def generate(options):
     from .generate import generate as make
     level, choice_ = isolated(options), chosen(options)
-    set_ = make(options.set, choice_ if any(choice_.values()) else None, options.bank, level, options.title, options.variant)
+    set_ = make(options.set, choice_ if any(choice_.values()) else None, options.bank, level, options.title,
+                options.variant)
     points = sum(question["points"] for question in set_["questions"])
     print(f"{len(set_['questions'])} questions, {points} points. Hand out {Path(options.set) / 'release'}; keep "
           f"{Path(options.set) / 'private'} to yourself; the deadline goes into {Path(options.set) / 'private' / 'policy.toml'}")
@@ -168,10 +182,14 @@ def grade(options):
     found = collect(options.submissions, book.students, times_of(options.times))
     if options.scheduler:
         print(f"on the cluster at {options.scheduler}; every worker isolates each submission itself")
-        failed = run(book, found, lambda tasks: pool.on_cluster(book.set, tasks, options.scheduler, book.files))
+        def runner(tasks):
+            return pool.on_cluster(book.set, tasks, options.scheduler, book.files)
     else:
         level = isolated(options)
-        failed = run(book, found, lambda tasks: pool.on_this_machine(book.set, tasks, level, book.files, options.jobs))
+
+        def runner(tasks):
+            return pool.on_this_machine(book.set, tasks, level, book.files, options.jobs)
+    failed = run(book, found, runner)
     count(book, marks)
     print(f"{len(found)} files of {len({own.student for own in found})} students: {book.folder / 'grades.csv'}, "
           f"{book.folder / 'feedback'}")
@@ -188,7 +206,8 @@ def report(options):
     book = Book.open(options.set, read_roster(options.roster))
     found = collect(options.submissions, book.students) if options.submissions else []
     pairs = write(book, found, options.threshold)
-    print(f"{book.folder / 'report.md'}" + (f"; {pairs} pairs in {book.folder / 'similarity.csv'}" if found else ""))
+    print(f"{book.folder / 'report.md'}" + (f"; {pairs} pairs in {book.folder / 'similarity.csv'}"
+                                            if found else ""))
 
 
 def export(options):

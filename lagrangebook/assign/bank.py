@@ -70,7 +70,8 @@ class Chapter:
     def builds_on(self, question):
         """Questions whose answer this question's reference uses."""
         used = re.findall(r"\banswer_\d+\b", question.reference)
-        return [other for other in self.questions.values() if other.variable in used and other.id != question.id]
+        return [other for other in self.questions.values()
+                if other.variable in used and other.id != question.id]
 
     def needed(self, chosen):
         """The questions, and those that their references build on."""
@@ -108,7 +109,8 @@ def chapter(path):
     lacking = [name for name in facts if name not in references]
     if lacking:
         raise ValueError(f"{path.name}: no code cell answers {', '.join(lacking)}")
-    questions = {name: Question(own, source, references[name], images) for name, (own, source, images) in facts.items()}
+    questions = {name: Question(own, source, references[name], images)
+                 for name, (own, source, images) in facts.items()}
     files = tuple(notebook["metadata"].get("lagrangebook", {}).get("files", ()))
     return Chapter(path.stem, title, tuple(setup), questions, tuple(code), variants, files)
 
@@ -158,19 +160,24 @@ def drawn(variants, seed, name):
 def varied(own, seed):
     """The chapter with its listed numbers exchanged: in setup, statements, references and mistakes alike."""
     common = drawn(own.variants, seed, own.name)
-    changes = {name: common | drawn(question.facts.get("variants", {}), seed, name) for name, question in own.questions.items()}
+    changes = {name: common | drawn(question.facts.get("variants", {}), seed, name)
+               for name, question in own.questions.items()}
     questions = {name: varied_question(question, changes[name]) for name, question in own.questions.items()}
     code = tuple((kind, exchange(source, changes.get(kind, common))) for kind, source in own.code)
-    return replace(own, questions=questions, code=code, setup=tuple(exchange(source, common) for source in own.setup))
+    setup = tuple(exchange(source, common) for source in own.setup)
+    return replace(own, questions=questions, code=code, setup=setup)
 
 
 def varied_question(question, numbers):
-    absent = [old for old in question.facts.get("variants", {}) if exchange(question.statement, {old: ""}) == question.statement]
+    absent = [old for old in question.facts.get("variants", {})
+              if exchange(question.statement, {old: ""}) == question.statement]
     if absent:
         raise ValueError(f"{question.id}: the statement has no {', '.join(absent)} to vary")
-    mistakes = [mistake | {"code": exchange(mistake["code"], numbers), "message": exchange(mistake["message"], numbers)}
+    mistakes = [mistake | {"code": exchange(mistake["code"], numbers),
+                           "message": exchange(mistake["message"], numbers)}
                 for mistake in question.facts["mistakes"]]
     number, dot, rest = question.statement.partition(".** ")     # "**3.**" is no number of the exercise
-    statement = number + dot + exchange(rest, numbers) if dot and len(number) < 8 else exchange(question.statement, numbers)
+    numbered = dot and len(number) < 8
+    statement = number + dot + exchange(rest, numbers) if numbered else exchange(question.statement, numbers)
     return replace(question, statement=statement, reference=exchange(question.reference, numbers),
                    facts=question.facts | {"mistakes": mistakes})

@@ -21,14 +21,16 @@ def rows(book):
     """(roster row, counted grade) of every student."""
     for record in sorted(book.records(), key=lambda record: record["student"]):
         if "counts" in record:
-            own = {"student": record["student"], "name": record["student"]} | book.students.get(record["student"], {})
+            own = {"student": record["student"],
+                   "name": record["student"]} | book.students.get(record["student"], {})
             yield own, record["counts"]
 
 
 def export(book, form, path, unfinished=False):
     """Write the counted grades in the form of one system; Open where questions wait for a person, unless told to."""
     everybody = list(rows(book))
-    waiting = [own["student"] for own, now in everybody if any(question["score"] is None for question in now["questions"])]
+    waiting = [own["student"] for own, now in everybody
+               if any(question["score"] is None for question in now["questions"])]
     if waiting and not unfinished:
         raise Open(f"{len(waiting)} students wait for a person ({', '.join(waiting[:5])}, ...). Give their points with --manual, "
                    "or export what there is with --unfinished")
@@ -40,22 +42,26 @@ def export(book, form, path, unfinished=False):
 def canvas(book, everybody, points):
     """Canvas' gradebook: its columns by name, the assignment's with the points possible in the second row."""
     title = book.set["title"]
-    yield {"Student": "    Points Possible", "ID": "", "SIS User ID": "", "SIS Login ID": "", "Section": "", title: points}
+    yield {"Student": "    Points Possible", "ID": "", "SIS User ID": "", "SIS Login ID": "", "Section": "",
+           title: points}
     for own, now in everybody:
         yield {"Student": own["name"], "ID": own.get("id", ""), "SIS User ID": own.get("sis", ""),
-               "SIS Login ID": own.get("login", own["student"]), "Section": own.get("section", ""), title: now["total"]}
+               "SIS Login ID": own.get("login", own["student"]), "Section": own.get("section", ""),
+               title: now["total"]}
 
 
 def moodle(book, everybody, points):
     """Moodle's grading worksheet."""
     for own, now in everybody:
-        yield {"Identifier": own.get("identifier", ""), "Full name": own["name"], "Email address": own.get("email", ""),
+        yield {"Identifier": own.get("identifier", ""), "Full name": own["name"],
+               "Email address": own.get("email", ""),
                "Grade": now["total"], "Maximum Grade": points, "Feedback comments": comments(now)}
 
 
 def plain(book, everybody, points):
     for own, now in everybody:
-        scores = {question["question"]: "" if question["score"] is None else question["score"] for question in now["questions"]}
+        scores = {question["question"]: "" if question["score"] is None else question["score"]
+                  for question in now["questions"]}
         yield own | scores | {"total": now["total"], "of": points, "status": now["status"]}
 
 
@@ -112,11 +118,14 @@ def gradescope(book, path):
 
 def results(set_, result):
     """Gradescope's results.json of one graded submission."""
-    tests = [{"name": f"Question {number}", "max_score": own["points"], "score": own["score"] or 0, "output": own["message"],
+    tests = [{"name": f"Question {number}", "max_score": own["points"], "score": own["score"] or 0,
+              "output": own["message"],
               "visibility": "visible"} for number, own in enumerate(result["questions"], 1)]
-    failed = [f"Cell {int(where) + 1}: {words}" for where, words in result["errors"].items() if where.isdigit()]
+    failed = [f"Cell {int(where) + 1}: {words}" for where, words in result["errors"].items()
+              if where.isdigit()]
     output = "\n".join(filter(None, [result["note"], *failed]))
-    return {"score": sum(test["score"] for test in tests), "output": output, "tests": tests, "stdout_visibility": "hidden"}
+    return {"score": sum(test["score"] for test in tests), "output": output, "tests": tests,
+            "stdout_visibility": "hidden"}
 
 
 def autograde(folder, submission, path):

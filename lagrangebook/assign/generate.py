@@ -3,8 +3,8 @@
     ps1/release/    what students get: one notebook and the data files that its chapters name. Nothing else goes out
     ps1/private/    set.json (questions, references, seed) and policy.toml (deadline, late work); readable by you alone
 
-A set is made only if it keeps four promises: the reference scores full, the blank notebook zero, every named mistake its
-own message, and no file of the release holds a line of a solution.
+A set is made only if it keeps four promises: the reference scores full, the blank notebook zero, every named
+mistake its own message, and no file of the release holds a line of a solution.
 """
 
 import ast
@@ -55,12 +55,14 @@ def markdown(name, source, attachments=None):
 
 
 def code(name, source):
-    return {"cell_type": "code", "id": name, "metadata": {}, "source": source, "outputs": [], "execution_count": None}
+    return {"cell_type": "code", "id": name, "metadata": {}, "source": source, "outputs": [],
+            "execution_count": None}
 
 
 def notebook(cells, title):
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    return {"cells": cells, "metadata": {"kernelspec": kernel, "title": title}, "nbformat": 4, "nbformat_minor": 5}
+    return {"cells": cells, "metadata": {"kernelspec": kernel, "title": title}, "nbformat": 4,
+            "nbformat_minor": 5}
 
 
 def stub(question, number):
@@ -81,7 +83,8 @@ def statement(question, number, names):
 
 def reference_code(question, own, names):
     """The reference under the set's names, after the references it builds on where those are not in the set."""
-    before = "".join(reference_code(other, own, names) for other in own.builds_on(question) if other.id not in names)
+    before = "".join(reference_code(other, own, names)
+                     for other in own.builds_on(question) if other.id not in names)
     mine = {q.variable: names.get(q.id, f"other_{q.variable}") for q in own.questions.values()}
     return before + renamed(question.reference, mine) + "\n"
 
@@ -95,11 +98,13 @@ def notebooks(title, chosen, chapters, limits, self_check):
     for number, question in enumerate(chosen, 1):
         own = chapters[question.chapter]
         if own.name != seen:
-            seen, setup = own.name, [code(f"setup-{number}-{k}", source) for k, source in enumerate(own.setup, 1)]
+            seen, setup = own.name, [code(f"setup-{number}-{k}", source)
+                                     for k, source in enumerate(own.setup, 1)]
             released += [markdown(f"chapter-{number}", f"## {own.title}"), *setup]
             solved += setup
         mine = {q.variable: names[q.id] for q in own.questions.values() if q.id in names}
-        released.append(markdown(f"question-{number}", statement(question, number, mine), question.attachments))
+        released.append(markdown(f"question-{number}", statement(question, number, mine),
+                                 question.attachments))
         released.append(code(f"answer-{number}", stub(question, number)))
         if self_check:
             released.append(code(f"check-{number}", f'check("{question.id}", answer_{number})'))
@@ -112,11 +117,12 @@ def notebooks(title, chosen, chapters, limits, self_check):
 
 def keyed(chosen, chapters, seed):
     """(the questions with references and mistakes as data, CPU s of the slowest answer). Runs the instructor's notebooks."""
-    own = {name: chapters[name].space(chosen) for name in dict.fromkeys(question.chapter for question in chosen)}
-    spaces, slowest, keys = {name: space for name, (space, _) in own.items()}, max(t for _, t in own.values()), []
+    used = dict.fromkeys(question.chapter for question in chosen)
+    own = {name: chapters[name].space(chosen) for name in used}
+    slowest, keys = max(seconds for _, seconds in own.values()), []
     for number, question in enumerate(chosen, 1):
         try:
-            key = check.key(question.facts, spaces[question.chapter], seed)
+            key = check.key(question.facts, own[question.chapter][0], seed)
             json.dumps(key, allow_nan=False)
         except Exception as error:
             raise Refused(f"{question.id}: its key cannot be made: {type(error).__name__}: {error}") from error
@@ -131,7 +137,8 @@ def private_key(name, title, chosen, chapters, seed, choice):
     used = dict.fromkeys(question.chapter for question in chosen)
     files = sorted({file for chapter in used for file in chapters[chapter].files})
     return {"name": name, "title": title, "seed": seed, "choice": choice, "questions": questions,
-            "setups": {chapter: list(chapters[chapter].setup) for chapter in used}, "files": files, "limits": asdict(limits)}
+            "setups": {chapter: list(chapters[chapter].setup) for chapter in used}, "files": files,
+            "limits": asdict(limits)}
 
 
 # -- the promises --------------------------------------------------------------------------------------------
@@ -144,9 +151,11 @@ def squeezed(source):
 def solution_lines(chosen):
     """What may not go out: lines of references, code and messages of mistakes; but no line that says nothing."""
     for question in chosen:
-        lines = [line for line in question.reference.splitlines() if not re.match(r"\s*(?:def|import|from)\b", line)]
+        lines = [line for line in question.reference.splitlines()
+                 if not re.match(r"\s*(?:def|import|from)\b", line)]
         lines += [line.partition("=")[2] for line in lines if re.match(r"\s*answer_\d+\s*=", line)]
-        lines += [text for mistake in question.facts["mistakes"] for text in (mistake["code"], mistake["message"])]
+        lines += [text for mistake in question.facts["mistakes"]
+                  for text in (mistake["code"], mistake["message"])]
         for line in lines:
             line = squeezed(line.partition("#")[0] if "#" in line else line)
             if len(line) >= 12:
@@ -163,7 +172,8 @@ def leaks(folder, chosen, keys):
         if path.suffix == ".ipynb":
             content += "\n".join(cell["source"] for cell in json.loads(content)["cells"])
         content = squeezed(content)
-        yield from (f"{path.name} holds a line of the solution of {name}: {line[:60]}" for name, line in secret if line in content)
+        yield from (f"{path.name} holds a line of the solution of {name}: {line[:60]}"
+                    for name, line in secret if line in content)
 
 
 def broken(set_, release, solution, jail):
@@ -186,8 +196,10 @@ def selftest(folder, level):
     """The broken promises of a set as it lies there, on this machine."""
     set_ = json.loads((Path(folder) / "private" / "set.json").read_text(encoding="utf8"))
     release, solution = (json.loads(path.read_text(encoding="utf8")) for path in
-                         (Path(folder) / "release" / f"{set_['name']}.ipynb", Path(folder) / "private" / "solution.ipynb"))
-    return list(broken(set_, release, solution, Jail(level, Limits(**set_["limits"]), files=files_of(folder, set_))))
+                         (Path(folder) / "release" / f"{set_['name']}.ipynb",
+                          Path(folder) / "private" / "solution.ipynb"))
+    jail = Jail(level, Limits(**set_["limits"]), files=files_of(folder, set_))
+    return list(broken(set_, release, solution, jail))
 
 
 def files_of(folder, set_):
@@ -198,8 +210,9 @@ def files_of(folder, set_):
 
 
 def generate(folder, choice, source, level, title=None, variant=None):
-    """Make the set in `folder` from the bank `source`. `choice` are the arguments of `choose`; a set that is there already
-    keeps its choice, its title and its seed unless new ones are given. Refused where a promise is broken."""
+    """Make the set in `folder` from the bank `source`. `choice` are the arguments of `choose`; a set that is
+    there already keeps its choice, its title and its seed unless new ones are given. Refused where a promise
+    is broken."""
     folder, old = Path(folder), {}
     private = folder / "private"
     if (private / "set.json").exists():
@@ -234,7 +247,8 @@ def write(folder, source, set_, release, solution, chosen, level):
             shutil.copy(Path(source) / file, trial / "release" / Path(file).name)
         dump(trial / "release" / f"{set_['name']}.ipynb", release)
         jail = Jail(level, Limits(**set_["limits"]), files=files_of(trial, set_))
-        faults = [*broken(set_, release, solution, jail), *leaks(trial / "release", chosen, set_["questions"])]
+        faults = [*broken(set_, release, solution, jail)]
+        faults += leaks(trial / "release", chosen, set_["questions"])
         if faults:
             raise Refused("\n".join(faults))
         dump(trial / "private" / "set.json", set_)

@@ -1,10 +1,11 @@
-"""Grading a class: resumable, parallel, and counted anew whenever a policy, a deadline or a manual mark changes.
+"""Grading a class: resumable, parallel, and counted anew whenever a policy, a deadline or a manual mark
+changes.
 
     ps1/grades/<student>.json     every attempt with its marks, and what counts        ps1/feedback/<student>.html
     ps1/grades.csv                one row for each student                             ps1/changes.csv  what a regrade changed
 
-Attempts are remembered by the digest of the file and of the key: what was graded is not graded again, and what a corrected
-question concerns is.
+Attempts are remembered by the digest of the file and of the key: what was graded is not graded again, and
+what a corrected question concerns is.
 """
 
 import csv
@@ -61,7 +62,9 @@ class Book:
 
     def record(self, student):
         path = self.path(student)
-        return json.loads(path.read_text(encoding="utf8")) if path.exists() else {"student": student, "attempts": []}
+        if not path.exists():
+            return {"student": student, "attempts": []}
+        return json.loads(path.read_text(encoding="utf8"))
 
     def records(self):
         paths = sorted((self.folder / "grades").glob("*.json"))
@@ -70,10 +73,12 @@ class Book:
 
 def safe(student):
     """A file's name for a student: letters of any script stay, what a file system may mind does not."""
-    name = "".join(letter if letter.isalnum() or letter in " .@+-_" else quote(letter, safe="") for letter in student).strip()
+    name = "".join(letter if letter.isalnum() or letter in " .@+-_" else quote(letter, safe="")
+                   for letter in student).strip()
     if name == student and len(name.encode()) <= 150 and not name.startswith("."):
         return name
-    return name.encode()[:120].decode("utf8", "ignore").lstrip(".") + "-" + hashlib.sha256(student.encode()).hexdigest()[:8]
+    return name.encode()[:120].decode("utf8",
+                                      "ignore").lstrip(".") + "-" + hashlib.sha256(student.encode()).hexdigest()[:8]
 
 
 def store(path, text):
@@ -93,13 +98,15 @@ def digest(content):
 
 def refusal(key, words):
     """The result of a file that was not even read."""
-    questions = [row(question, Verdict(False, "Not graded: see the note above.", 0.0)) for question in key.questions]
+    questions = [row(question, Verdict(False, "Not graded: see the note above.", 0.0))
+                 for question in key.questions]
     return {"status": "refused", "note": words, "questions": questions, "errors": {}, "seconds": 0.0}
 
 
 def unfinished(key, result):
     """The result of a grading that failed by itself: every question waits for a person, or for the next run."""
-    questions = [row(question, Verdict(None, "The grading failed; this is not your fault.")) for question in key.questions]
+    questions = [row(question, Verdict(None, "The grading failed; this is not your fault."))
+                 for question in key.questions]
     return result | {"questions": questions}
 
 
@@ -108,10 +115,12 @@ def pending(book, found):
     key, tasks, waiting = book.key, {}, {}
     for submission in found:
         if submission.content is None:
-            enter(book, submission, refusal(key, submission.refused), digest(submission.refused.encode()), key.digest)
+            enter(book, submission, refusal(key, submission.refused), digest(submission.refused.encode()),
+                  key.digest)
             continue
         name = digest(submission.content)
-        done = [old for old in book.record(submission.student)["attempts"] if old["digest"] == name and old["key"] == key.digest]
+        done = [old for old in book.record(submission.student)["attempts"]
+                if old["digest"] == name and old["key"] == key.digest]
         if not done:
             tasks[name] = submission.content                     # the same bytes of two students run once
             waiting.setdefault(name, []).append(submission)
@@ -138,7 +147,8 @@ def run(book, found, runner, tell=print):
         for submission in waiting[name]:
             if result["status"] == FAILED:
                 failed.append(submission.student)
-                enter(book, submission, unfinished(book.key, result), name, "")       # no key's: it is run again
+                # no key's: it is run again
+                enter(book, submission, unfinished(book.key, result), name, "")
             else:
                 enter(book, submission, result, name, key)
             tell(f"[{done:4}/{total}] {submission.student}: {summary(result)}")
@@ -151,7 +161,8 @@ def summary(result):
     points = sum(own["score"] or 0 for own in result["questions"])
     open_ = sum(own["passed"] is None for own in result["questions"])
     total = sum(own["points"] for own in result["questions"])
-    return f"{points:g} of {total:g}" + (f", {open_} {PERSON}" if open_ else "") + f" ({result['seconds']:.1f} s)"
+    return f"{points:g} of {total:g}" + (f", {open_} {PERSON}"
+                                         if open_ else "") + f" ({result['seconds']:.1f} s)"
 
 
 # -- counting ------------------------------------------------------------------------------------------------
@@ -178,7 +189,8 @@ def manual_marks(path):
                 points = float(own["points"])
             except (KeyError, TypeError, ValueError):
                 raise ValueError(f"{path}, line {number}: wanted the columns student, question, points, comment") from None
-            marks.setdefault(own["student"], {})[own["question"] or "total"] = points, own.get("comment") or ""
+            marks.setdefault(own["student"],
+                             {})[own["question"] or "total"] = points, own.get("comment") or ""
     return marks
 
 
@@ -191,7 +203,8 @@ def counted(book, record, marks):
         questions = [merged(question, own) for question in attempt["result"]["questions"]]
         share = late_share(book.policy, due, attempt["time"])
         points = round(share * sum(question["score"] or 0 for question in questions), 4)
-        options.append({"file": attempt["file"], "time": attempt["time"], "late": share, "questions": questions, "total": points,
+        options.append({"file": attempt["file"], "time": attempt["time"], "late": share,
+                        "questions": questions, "total": points,
                         "status": attempt["result"]["status"], "note": attempt["result"]["note"],
                         "errors": attempt["result"]["errors"], "stale": attempt["key"] != key})
     readable = [option for option in options if option["status"] != "refused"] or options
@@ -203,9 +216,11 @@ def counted(book, record, marks):
 
 
 def missing(book, record, own):
-    questions = [merged(row(question, Verdict(False, "Nothing was handed in.", 0.0)), own) for question in book.set["questions"]]
+    questions = [merged(row(question, Verdict(False, "Nothing was handed in.", 0.0)), own)
+                 for question in book.set["questions"]]
     total, comment = own.get("total", (sum(question["score"] for question in questions), ""))
-    return {"file": "", "time": None, "late": 1.0, "questions": questions, "total": total, "status": "missing", "comment": comment,
+    return {"file": "", "time": None, "late": 1.0, "questions": questions, "total": total,
+            "status": "missing", "comment": comment,
             "note": "Nothing was handed in.", "errors": {}, "stale": False, "attempts": 0}
 
 
@@ -214,7 +229,8 @@ def merged(question, marks):
     if question["question"] not in marks:
         return question
     points, comment = marks[question["question"]]
-    return question | {"score": points, "passed": points >= question["points"], "message": comment or question["message"], "by": "person"}
+    return question | {"score": points, "passed": points >= question["points"],
+                       "message": comment or question["message"], "by": "person"}
 
 
 def count(book, marks, tell=print):
@@ -243,7 +259,8 @@ def difference(student, before, now):
     for question in now["questions"]:
         was = old.get(question["question"], {}).get("score")
         if was != question["score"]:
-            yield {"student": student, "question": question["question"], "before": was, "after": question["score"]}
+            yield {"student": student, "question": question["question"], "before": was,
+                   "after": question["score"]}
     if before["total"] != now["total"]:
         yield {"student": student, "question": "total", "before": before["total"], "after": now["total"]}
 
@@ -251,12 +268,15 @@ def difference(student, before, now):
 def table_row(book, student, now):
     own = book.students.get(student, {})
     row_ = {"student": student, "name": own.get("name", ""), "total": now["total"]}
-    row_ |= {question["question"]: "" if question["score"] is None else question["score"] for question in now["questions"]}
+    row_ |= {question["question"]: "" if question["score"] is None else question["score"]
+             for question in now["questions"]}
     waits = [question["question"] for question in now["questions"] if question["score"] is None]
     notes = [now["note"], "not in the roster" if book.students and not own else "", now["comment"],
              "graded with an older key" if now["stale"] else ""]
-    return row_ | {"status": now["status"], "late": round(1 - now["late"], 4), "handed in": stamp(now["time"]) if now["time"] else "",
-                   "attempts": now["attempts"], "for a person": " ".join(waits), "note": " ".join(filter(None, notes))}
+    return row_ | {"status": now["status"], "late": round(1 - now["late"], 4),
+                   "handed in": stamp(now["time"]) if now["time"] else "",
+                   "attempts": now["attempts"], "for a person": " ".join(waits),
+                   "note": " ".join(filter(None, notes))}
 
 
 def table(path, rows):
@@ -301,9 +321,11 @@ def feedback(book, student, now):
         score = "–" if own["score"] is None else f"{own['score']:g}"
         rows.append(f"<tr><td>{number}</td><td>{score} of {own['points']:g}</td><td>{escape(own['message'])}</td></tr>")
     notes = "".join(f"<p>{escape(note)}</p>" for note in (now["note"], now["comment"]) if note)
-    failed = [f"<li>Cell {int(where) + 1}: {escape(words)}</li>" for where, words in now["errors"].items() if where.isdigit()]
+    failed = [f"<li>Cell {int(where) + 1}: {escape(words)}</li>"
+              for where, words in now["errors"].items() if where.isdigit()]
     errors = f"<p>Cells that failed; the others ran nevertheless:</p><ul>{''.join(failed)}</ul>" if failed else ""
     late = "" if now["late"] == 1 else f", late: {100 * (1 - now['late']):g} % less"
     points = sum(own["points"] for own in now["questions"])
-    return PAGE.format(title=escape(book.set["title"]), student=escape(student), total=now["total"], points=points, late=late,
+    return PAGE.format(title=escape(book.set["title"]), student=escape(student), total=now["total"],
+                       points=points, late=late,
                        notes=notes, rows="\n".join(rows), errors=errors)

@@ -1,4 +1,5 @@
-"""Where students' code runs: in a process of its own that sees nothing of the grader's and can be stopped at any time.
+"""Where students' code runs: in a process of its own that sees nothing of the grader's and can be stopped at
+any time.
 
     bubblewrap   Linux. Files from an allow-list, read-only; no network; own processes, users and /tmp; limits on time,
                  memory, processes, files and output. The same for root and for everybody else.
@@ -6,8 +7,8 @@
                  Network and world-readable files stay in reach.
     limits       anywhere else with Unix's resource limits: these alone. Only for people whose code you would run anyway.
 
-In each of them the answers leave as JSON through a pipe, after every cell, so what was answered before a cell hangs, dies
-or fills the memory counts. The notebook then runs once more without that statement.
+In each of them the answers leave as JSON through a pipe, after every cell, so what was answered before a cell
+hangs, dies or fills the memory counts. The notebook then runs once more without that statement.
 """
 
 import json
@@ -25,13 +26,16 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1]
 LEVELS = ("bubblewrap", "user", "limits")
-FIRST_USER = 61000                            # one user for each jail that runs at the same time, beyond those in use
+# one user for each jail that runs at the same time, beyond those in use
+FIRST_USER = 61000
 LATE = "The notebook took too long as a whole and was stopped; what was answered before counts."
 START = 60.0                                  # s for Python and its imports on a busy machine
 READY = -1                                    # the step before the first cell
 HOME = "/home/student"
-SYSTEM = ("/lib", "/lib32", "/lib64", "/bin", "/usr/bin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/local/bin",
-          "/usr/local/lib", "/usr/share/fonts", "/usr/share/zoneinfo", "/etc/ld.so.cache", "/etc/fonts", "/etc/localtime")
+SYSTEM = ("/lib", "/lib32", "/lib64", "/bin", "/usr/bin", "/usr/lib", "/usr/lib32", "/usr/lib64",
+          "/usr/local/bin",
+          "/usr/local/lib", "/usr/share/fonts", "/usr/share/zoneinfo", "/etc/ld.so.cache", "/etc/fonts",
+          "/etc/localtime")
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,8 @@ def font_cache():
     """matplotlib's list of fonts, made once: without it every jail would search the fonts again."""
     code = "import matplotlib as m, matplotlib.font_manager as f; print(m.get_cachedir(), f.FontManager.__version__)"
     try:
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120,
+                              check=True)
     except (subprocess.SubprocessError, OSError):
         return None
     folder, version = done.stdout.split()[-2:]
@@ -89,7 +94,8 @@ def bubblewrap(files=()):
     size = ["--size", str(Limits.file)] if "--size" in help_of_bubblewrap() else []
     words = ["bwrap", "--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--die-with-parent",
              "--new-session", "--clearenv", "--hostname", "jail"]
-    words += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"] if os.getuid() == 0 else \
+    words += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add",
+              "CAP_SETGID"] if os.getuid() == 0 else \
              ["--unshare-user", "--uid", str(FIRST_USER), "--gid", str(FIRST_USER)]
     for folder in ("/tmp", HOME):                                # before what is bound inside them
         words += ["--perms", "1777", *size, "--tmpfs", folder]
@@ -104,7 +110,8 @@ def bubblewrap(files=()):
     words += ["--proc", "/proc", "--dev", "/dev", "--perms", "1777", *size, "--tmpfs", "/dev/shm"]
     words += ["--ro-bind", str(PACKAGE), f"/book/{PACKAGE.name}"]
     if font_cache():
-        words += ["--perms", "0777", "--dir", f"{HOME}/fonts", "--ro-bind", str(font_cache()), f"{HOME}/fonts/{font_cache().name}"]
+        words += ["--perms", "0777", "--dir", f"{HOME}/fonts", "--ro-bind", str(font_cache()),
+                  f"{HOME}/fonts/{font_cache().name}"]
     for file in files:
         words += ["--ro-bind", str(file), f"{HOME}/{Path(file).name}"]
     for name, value in environment(HOME, f"{HOME}/fonts").items():
@@ -113,13 +120,15 @@ def bubblewrap(files=()):
 
 
 def environment(home, fonts):
-    one_thread = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
-    return one_thread | {"PATH": os.defpath, "HOME": home, "LANG": "C.UTF-8", "MPLBACKEND": "Agg", "MPLCONFIGDIR": str(fonts)}
+    one_thread = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS",
+                                "NUMBA_NUM_THREADS"), "1")
+    return one_thread | {"PATH": os.defpath, "HOME": home, "LANG": "C.UTF-8", "MPLBACKEND": "Agg",
+                         "MPLCONFIGDIR": str(fonts)}
 
 
 class Jail:
-    """One level of isolation, for one submission at a time; `files` lie beside the notebook, `slot` tells jails apart that
-    run at the same time."""
+    """One level of isolation, for one submission at a time; `files` lie beside the notebook, `slot` tells
+    jails apart that run at the same time."""
 
     def __init__(self, level, limits=Limits(), files=(), slot=0):
         self.level, self.limits, self.files = level, limits, tuple(files)
@@ -177,7 +186,8 @@ class Jail:
             self.process.stdin.write(json.dumps(data).encode() + b"\n")
             self.process.stdin.flush()
         except BrokenPipeError:
-            pass                                                 # its end is noticed where its messages are read
+            # its end is noticed where its messages are read
+            pass
 
     def messages(self):
         """The runner's messages; the end of them is its end, or its silence, or too much of it."""
@@ -197,10 +207,11 @@ class Jail:
                     yield message
 
     def run(self, cells, names, setups=None, functions=None, seed=0):
-        """The Outcome of a notebook: `cells` its code, `names` of the answers, `setups` the code of each chapter's setup
-        cells, `functions` the questions (by answer's name) that call a function."""
+        """The Outcome of a notebook: `cells` its code, `names` of the answers, `setups` the code of each
+        chapter's setup cells, `functions` the questions (by answer's name) that call a function."""
         outcome, self.deadline = Outcome(), time.monotonic() + self.limits.wall + START
-        job = {"cells": list(cells), "names": list(names), "setups": setups or {}, "limits": asdict(self.limits),
+        job = {"cells": list(cells), "names": list(names), "setups": setups or {},
+               "limits": asdict(self.limits),
                "user": self.user if self.level == "bubblewrap" else 0, "alone": self.level == "bubblewrap"}
         calls = {"questions": functions or {}, "seed": seed}
         while not self.attempt(job, calls, outcome):
@@ -219,7 +230,7 @@ class Jail:
                 if "ready" in message and step is None:
                     step, self.deadline = READY, min(self.deadline, time.monotonic() + self.limits.wall)
                 elif "start" in message:
-                    step, at = message["start"], message.get("at") if isinstance(message.get("at"), int) else 0
+                    step, at = message["start"], message.get("at", 0)
                 elif "cells" in message:
                     self.send(calls)
                     calls = {"questions": {}, "seed": 0}         # told once, however often it is asked for
@@ -250,6 +261,8 @@ def read(line):
     except (ValueError, RecursionError):
         return None
     if not isinstance(message, dict) or not isinstance(message.get("start", 0), (int, str)):
+        return None
+    if not isinstance(message.get("at", 0), int):
         return None
     return message
 
@@ -296,7 +309,8 @@ def works(level):
     if os.name != "posix":
         return False
     try:
-        return Jail(level, Limits(wall=30)).run(["answer_1 = 6 * 7"], ["answer_1"]).answers.get("answer_1") is not None
+        outcome = Jail(level, Limits(wall=30)).run(["answer_1 = 6 * 7"], ["answer_1"])
+        return outcome.answers.get("answer_1") is not None
     except (JailError, OSError):
         return False
 

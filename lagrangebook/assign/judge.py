@@ -15,7 +15,8 @@ from lagrangebook.check.compare import judge, target
 SIZE = 50 << 20                                                 # bytes of a submitted file, pictures included
 CELLS = 2000
 COMPARISON = 20                                                 # s for one answer
-TO_RUN = ("question", "kind", "chapter", "inputs", "calls")      # of a function's question: what the jail may know
+# of a function's question: what the jail may know
+TO_RUN = ("question", "kind", "chapter", "inputs", "calls")
 LOOK = "This could not be marked by the program; a person will look at it."
 
 
@@ -82,9 +83,10 @@ def code_cells(content):
     except (ValueError, RecursionError) as error:
         raise NotANotebook(f"The file is not a notebook: it holds no JSON ({type(error).__name__}). Hand in the .ipynb "
                            "file itself, not a PDF, a link, an archive or a Python script.") from None
-    sheets = data.get("worksheets") if isinstance(data, dict) else None          # notebooks of before 2015
-    cells = sheets[0].get("cells") if isinstance(sheets, list) and sheets and isinstance(sheets[0], dict) else None
-    cells = cells or (data.get("cells") if isinstance(data, dict) else None)
+    data = data if isinstance(data, dict) else {}
+    sheets = data.get("worksheets")                              # notebooks of before 2015
+    old = sheets[0] if isinstance(sheets, list) and sheets and isinstance(sheets[0], dict) else {}
+    cells = data.get("cells", old.get("cells"))
     if not isinstance(cells, list):
         raise NotANotebook("The file is JSON, but not a notebook: it has no cells.")
     if len(cells) > CELLS:
@@ -99,7 +101,8 @@ def source_of(cell):
 
 
 def step(key, content, jail):
-    """Grade one submission, given as bytes: status, and for every question passed, score, points and a sentence.
+    """Grade one submission, given as bytes: status, and for every question passed, score, points and a
+    sentence.
 
     passed is None where a person decides: score is then None too. JailError if the jail itself failed.
     """
@@ -107,13 +110,16 @@ def step(key, content, jail):
     try:
         cells = code_cells(content)
     except NotANotebook as reason:
-        questions = [row(question, Verdict(False, "Not graded: see the note above.", 0.0)) for question in key.questions]
-        return {"status": "refused", "note": str(reason), "questions": questions, "errors": {}, "seconds": 0.0}
+        questions = [row(question, Verdict(False, "Not graded: see the note above.", 0.0))
+                     for question in key.questions]
+        return {"status": "refused", "note": str(reason), "questions": questions, "errors": {},
+                "seconds": 0.0}
     names = [question["variable"] for question in key.questions]
     outcome = jail.run(cells, names, key.set["setups"], key.functions, key.seed)
     questions = [judged(key, question, outcome, cells) for question in key.questions]
     errors = {str(where): words for where, words in outcome.errors.items()}
-    return {"status": "graded", "note": outcome.errors.get("notebook", ""), "questions": questions, "errors": errors,
+    return {"status": "graded", "note": outcome.errors.get("notebook", ""), "questions": questions,
+            "errors": errors,
             "cells": len(cells), "seconds": round(time.perf_counter() - started, 2)}
 
 
@@ -124,7 +130,8 @@ def judged(key, question, outcome, cells):
     failed = question["kind"] == "function" and name in outcome.errors
     if data is None or failed:
         return row(question, Verdict(False, missing(name, outcome, cells, failed), 0.0))
-    text = {"text": data} if question["kind"] == "text" and isinstance(data, str) else {}      # for the person who reads it
+    # for the person who reads it
+    text = {"text": data} if question["kind"] == "text" and isinstance(data, str) else {}
     return row(question, key.verdict(question, data)) | text
 
 
@@ -133,7 +140,8 @@ def missing(name, outcome, cells, failed):
     if failed:
         return f"{name} could not be called: {outcome.errors[name]}"
     own = [number for number, source in enumerate(cells) if re.search(rf"\b{name}\b", source)]
-    reasons = [f"Cell {number + 1} failed: {outcome.errors[number]}" for number in own if number in outcome.errors]
+    reasons = [f"Cell {number + 1} failed: {outcome.errors[number]}"
+               for number in own if number in outcome.errors]
     return " ".join([f"{name} has no value when the notebook is run from top to bottom.", *reasons])
 
 
@@ -141,5 +149,6 @@ def row(question, verdict):
     points = question["points"]
     score = None if verdict.score is None else round(verdict.score * points, 4)
     passed = verdict.passed if verdict.score is not None or verdict.passed is None else None
-    return {"question": question["question"], "variable": question["variable"], "kind": question["kind"], "points": points,
+    return {"question": question["question"], "variable": question["variable"], "kind": question["kind"],
+            "points": points,
             "passed": passed, "score": score, "message": verdict.message}

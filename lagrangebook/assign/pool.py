@@ -3,8 +3,8 @@
     on_this_machine(key, tasks, level, jobs)    yields (name, result) as they come
     on_cluster(key, tasks, address)             the same
 
-A worker is one of our own processes: it starts jails and compares what comes out. One that stops answering is ended, and
-its submission goes to a person, so nothing is lost and nothing is waited for without end.
+A worker is one of our own processes: it starts jails and compares what comes out. One that stops answering is
+ended, and its submission goes to a person, so nothing is lost and nothing is waited for without end.
 """
 
 import json
@@ -105,7 +105,8 @@ def on_this_machine(set_, tasks, level, files=(), jobs=None):
 def remote(job):
     """One submission on a worker of a cluster, in a process and a jail of its own there: JSON in, JSON out."""
     paths = [str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
-    done = subprocess.run([sys.executable, "-m", "lagrangebook.assign.pool"], input=job, capture_output=True, text=True,
+    done = subprocess.run([sys.executable, "-m", "lagrangebook.assign.pool"], input=job, capture_output=True,
+                          text=True,
                           env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)})
     return done.stdout if done.returncode == 0 else json.dumps(failed(done.stderr[-500:]))
 
@@ -118,8 +119,10 @@ def on_cluster(set_, tasks, address, files=()):
         raise ValueError("--scheduler needs Dask: pip install 'lagrangebook[cluster]'") from None
     data = {os.path.basename(file): open(file, "rb").read().hex() for file in files}
     with Client(address) as client:
-        jobs = {name: json.dumps({"set": set_, "content": content.hex(), "files": data}) for name, content in tasks.items()}
-        futures = {client.submit(remote, job, pure=False, retries=3, key=f"grade-{name}"): name for name, job in jobs.items()}
+        jobs = {name: json.dumps({"set": set_, "content": content.hex(), "files": data})
+                for name, content in tasks.items()}
+        futures = {client.submit(remote, job, pure=False, retries=3, key=f"grade-{name}"): name
+                   for name, job in jobs.items()}
         for future in as_completed(futures):
             name = futures[future]
             try:

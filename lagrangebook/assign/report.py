@@ -11,7 +11,8 @@ from .grade import table
 from .judge import NotANotebook, code_cells
 
 RUN = 12                    # tokens in a row that have to agree
-SHARED = 0.5                # what more than this share of the class has in common says nothing about two of them
+# what more than this share of the class has in common says nothing about two of them
+SHARED = 0.5
 
 
 def summary(book):
@@ -19,12 +20,15 @@ def summary(book):
     everybody = [record["counts"] for record in book.records() if "counts" in record]
     handed = [now for now in everybody if now["status"] == "graded"]
     points = sum(question["points"] for question in book.set["questions"])
+    states = Counter(now["status"] for now in everybody)
     lines = [f"# {book.set['title']}", "", f"{len(everybody)} students: " + ", ".join(
-        f"{number} {status}" for status, number in sorted(Counter(now["status"] for now in everybody).items())) + "."]
+        f"{number} {status}" for status, number in sorted(states.items())) + "."]
     if handed:
         totals = [now["total"] for now in handed]
-        lines += ["", f"Of {points:g} points: mean {mean(totals):.1f}, median {median(totals):g}, from {min(totals):g} to {max(totals):g}."]
-        lines += ["", "| question | points | mean | full | zero | waits for a person |", "|---|---|---|---|---|---|"]
+        lines += ["", f"Of {points:g} points: mean {mean(totals):.1f}, median {median(totals):g}, "
+                      f"from {min(totals):g} to {max(totals):g}."]
+        lines += ["", "| question | points | mean | full | zero | waits for a person |",
+                  "|---|---|---|---|---|---|"]
         for number, question in enumerate(book.set["questions"]):
             lines.append(question_line(question, [now["questions"][number] for now in handed]))
         lines += mistakes(book, handed)
@@ -75,8 +79,8 @@ def prints(content):
 
 
 def similarity(book, found, threshold=0.5):
-    """Pairs of students by the share of their own code that they have in common; what was handed out does not count, nor
-    what most of the class wrote. A reason to look at two notebooks side by side, never a proof."""
+    """Pairs of students by the share of their own code that they have in common; what was handed out does not
+    count, nor what most of the class wrote. A reason to look at two notebooks side by side, never a proof."""
     given = prints((book.folder / "release" / f"{book.set['name']}.ipynb").read_bytes())
     latest = {own.student: own for own in sorted(found, key=lambda own: own.time) if own.content is not None}
     marks = {student: prints(own.content) - given for student, own in latest.items()}
@@ -97,13 +101,15 @@ def to_mark(book):
         now = record.get("counts", {"questions": []})
         for question in now["questions"]:
             if question["score"] is None:
-                yield {"student": record["student"], "question": question["question"], "points": "", "of": question["points"],
+                yield {"student": record["student"], "question": question["question"], "points": "",
+                       "of": question["points"],
                        "comment": "", "file": now["file"], "text": question.get("text", "")}
 
 
 def write(book, found, threshold=0.5):
     """report.md, to_mark.csv, and similarity.csv where the submissions are given; how many pairs stand in it."""
-    table(book.folder / "to_mark.csv", list(to_mark(book)) or [dict.fromkeys(("student", "question", "points", "comment"), "")])
+    nothing = dict.fromkeys(("student", "question", "points", "comment"), "")
+    table(book.folder / "to_mark.csv", list(to_mark(book)) or [nothing])
     (book.folder / "report.md").write_text(summary(book), encoding="utf8")
     pairs = similarity(book, found, threshold) if found else []
     table(book.folder / "similarity.csv", pairs or [{"similarity": "", "student": "", "and": ""}])

@@ -1,13 +1,17 @@
-"""The program inside the jail: runs a notebook's code cells in order and writes what they leave in the answers.
+"""The program inside the jail: runs a notebook's code cells in order and writes what they leave in the
+answers.
 
-It is started as a script, reads one job from standard input and writes JSON, one message a line, to standard output:
+It is started as a script, reads one job from standard input and writes JSON, one message a line, to standard
+output:
 
-    {"ready": true}  {"start": step, "at": n}  {"answers": {name: data}}  {"error": [step, text]}  {"cells": n}  {"end": true}
+    {"ready": true}  {"start": step, "at": n}  {"answers": {name: data}}  {"error": [step, text]}  {"cells":
+    n}  {"end": true}
 
-A step is the number of a cell or the name of a function that is asked for its values; `at` counts a cell's statements.
-Answers are written after every cell, so whatever happens later, they are outside already. The job's "stop" says before
-which statement of a cell to stop, because that one hung or ended the process last time. Nothing here is secret: neither
-references nor scores come in, and the recipe of a function's hidden inputs comes when all cells have run.
+A step is the number of a cell or the name of a function that is asked for its values; `at` counts a cell's
+statements. Answers are written after every cell, so whatever happens later, they are outside already. The
+job's "stop" says before which statement of a cell to stop, because that one hung or ended the process last
+time. Nothing here is secret: neither references nor scores come in, and the recipe of a function's hidden
+inputs comes when all cells have run.
 """
 
 import ast
@@ -18,10 +22,13 @@ import signal
 import sys
 import types
 
-MAGIC = re.compile(r"^(\s*)(?:[%!?].*|[\w.]+\?{1,2}\s*)$", re.M)                 # %matplotlib inline, !pip ..., rnea?
+# %matplotlib inline, !pip ..., rnea?
+MAGIC = re.compile(r"^(\s*)(?:[%!?].*|[\w.]+\?{1,2}\s*)$", re.M)
 SELF_CHECK = re.compile(r"\s*check\(\s*['\"][\w-]+['\"]\s*,\s*answer_\d+\s*\)\s*")
-WAITING = 3                                                      # by the clock a step may take so many times its limit
-PASSES = 3                                                       # of cells that fail: their order may have been lost
+# by the clock a step may take so many times its limit
+WAITING = 3
+# of cells that fail: their order may have been lost
+PASSES = 3
 
 
 class OutOfTime(BaseException):
@@ -43,9 +50,11 @@ def confine(limits, user):
             value = value if hard == resource.RLIM_INFINITY else min(value, hard)
             try:
                 resource.setrlimit(kind, (value, value))
-            except (OSError, ValueError):                        # macOS knows the address space but cannot limit it
+            # macOS knows the address space but cannot limit it
+            except (OSError, ValueError):
                 continue
-    if os.path.exists("/proc/self/oom_score_adj"):               # short of memory, the kernel ends this process first
+    # short of memory, the kernel ends this process first
+    if os.path.exists("/proc/self/oom_score_adj"):
         with open("/proc/self/oom_score_adj", "w") as file:
             file.write("1000")
     if user and os.getuid() == 0:
@@ -79,22 +88,25 @@ class Runner:
         self.module = types.ModuleType("__main__")
         sys.modules["__main__"] = self.module
         self.space = self.module.__dict__
-        self.setups = {name: {} for name in job["setups"]}       # kept clean for the hidden inputs of functions
+        # kept clean for the hidden inputs of functions
+        self.setups = {name: {} for name in job["setups"]}
         for name, sources in job["setups"].items():
             for source in sources:
-                exec(compile(code_of(source), f"<setup of {name}>", "exec", dont_inherit=True), self.setups[name])
+                exec(compile(code_of(source), f"<setup of {name}>", "exec", dont_inherit=True),
+                     self.setups[name])
             self.space |= self.setups[name]
         self.space |= {"__name__": "__main__", "display": lambda *values, **options: None}
 
     def tell(self, **message):
-        if self.getpid() != self.process:                        # a child that a cell forked and that got this far
+        # a child that a cell forked and that got this far
+        if self.getpid() != self.process:
             os._exit(0)
         self.channel.write(self.dumps(message) + "\n")
         self.channel.flush()
 
     def clock(self, seconds):
-        """Alarms after so much processor time, and after three times as much by the clock for what only waits. They repeat
-        themselves, against `except: pass`."""
+        """Alarms after so much processor time, and after three times as much by the clock for what only
+        waits. They repeat themselves, against `except: pass`."""
         self.setitimer(signal.ITIMER_PROF, seconds, 0.2)
         self.setitimer(signal.ITIMER_REAL, WAITING * seconds, 0.2)
 
@@ -106,7 +118,8 @@ class Runner:
                 return action(*arguments), ""
             finally:
                 self.clock(0)
-        except BaseException as error:                           # SystemExit and KeyboardInterrupt are a cell's failures too
+        # SystemExit and KeyboardInterrupt are a cell's failures too
+        except BaseException as error:
             self.clock(0)
             return None, self.described(error)
 
@@ -196,7 +209,8 @@ def main():
     for kind in (signal.SIGALRM, signal.SIGPROF):
         signal.signal(kind, alarm)
     runner = Runner(job, channel, check)
-    os.dup2(nothing, 2)                                          # what failed so far was no student's code, and may be read
+    # what failed so far was no student's code, and may be read
+    os.dup2(nothing, 2)
     runner.tell(ready=True)
     runner.cells(job["cells"])
     runner.tell(cells=len(job["cells"]))

@@ -1,8 +1,9 @@
 """What was handed in: whose it is, when it came, and its bytes. Files are read, never followed, never run.
 
-A folder of submissions holds a file or a folder for each student, as Canvas, Moodle or a mail program leave them. A roster
-(a CSV file with a column "student", and any of name, email, id, login, due) finds the student by any of its entries in the name of
-the file or folder: `Ada Lovelace_4711_assignsubmission_file`, `lovelaceada_88_4711_ps1-1.ipynb`, `ada@uni.example.ipynb`.
+A folder of submissions holds a file or a folder for each student, as Canvas, Moodle or a mail program leave
+them. A roster (a CSV file with a column "student", and any of name, email, id, login, due) finds the student
+by any of its entries in the name of the file or folder: `Ada Lovelace_4711_assignsubmission_file`,
+`lovelaceada_88_4711_ps1-1.ipynb`, `ada@uni.example.ipynb`.
 """
 
 import csv
@@ -15,7 +16,8 @@ from pathlib import Path
 
 from .judge import SIZE
 
-NAMES = ("student", "name", "email", "id", "login", "identifier")      # a roster's columns that name a student
+# a roster's columns that name a student
+NAMES = ("student", "name", "email", "id", "login", "identifier")
 SKIPPED = re.compile(r"^\.|^__MACOSX$|^Thumbs\.db$|^desktop\.ini$", re.I)
 
 
@@ -41,7 +43,8 @@ def roster(path):
     if path is None:
         return {}
     with open(path, newline="", encoding="utf-8-sig") as file:
-        rows = [{key.strip().lower(): (value or "").strip() for key, value in row.items() if key} for row in csv.DictReader(file)]
+        rows = [{key.strip().lower(): (value or "").strip() for key, value in row.items() if key}
+                for row in csv.DictReader(file)]
     if rows and "student" not in rows[0]:
         raise ValueError(f"{path} has columns {', '.join(rows[0])}; a roster needs one called student")
     return {row["student"]: row for row in rows if row["student"]}
@@ -64,7 +67,8 @@ def entry(path, root, student, times):
         kind = "a link to another file" if stat.S_ISLNK(info.st_mode) else "no ordinary file"
         return Submission(student, name, moment, None, f"{name} is {kind}. Hand in the notebook itself.")
     if info.st_size > SIZE:
-        return Submission(student, name, moment, None, f"{name} has {info.st_size >> 20} MB; {SIZE >> 20} MB is the limit. "
+        return Submission(student, name, moment, None,
+                          f"{name} has {info.st_size >> 20} MB; {SIZE >> 20} MB is the limit. "
                           "Clear its outputs.")
     with open(os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)), "rb") as file:
         return Submission(student, name, moment, file.read(SIZE + 1))
@@ -93,7 +97,8 @@ def collect(folder, students, times=None):
         student, files = owner(printable(top.name), students), attempts(top)
         found += [entry(file, root, student, times or {}) for file in files]
         if not files:
-            found.append(Submission(student, printable(top.name), top.lstat().st_mtime, None, "The folder is empty."))
+            found.append(Submission(student, printable(top.name), top.lstat().st_mtime, None,
+                                    "The folder is empty."))
     return found
 
 
