@@ -66,7 +66,8 @@ def moreau_jean_step(dynamics: Dynamics, q: Array, qd: Array, dt: float, contact
     if theta < 1:
         v = qd + (1 - theta) * (after - qd)
         drive, impulse, after = free(v)
-    R, p, status = _contact_impulses(contacts, q_m, qd, after, B, dt, e_T)
+    near, gap, R = _looked(contacts, q_m, [qd, after], dt)
+    p, status = _contact_impulses(contacts, near, gap, R, qd, after, B, dt, e_T)
     pushed = np.einsum("ijk,ij->k", R, p)
     after = after + B @ pushed
     mean, p_J = (qd + after) / 2, np.zeros(0)
@@ -77,7 +78,9 @@ def moreau_jean_step(dynamics: Dynamics, q: Array, qd: Array, dt: float, contact
         power += p_J @ J @ mean / dt
     works = [dt * drive @ mean, dt * dynamics.F(v) @ mean + np.sum(lost[:, 1:]), dt * power, np.sum(lost[:, 0])]
     q, qd = dynamics.settled(dynamics.integrate(q_m, after, theta * dt), after, t + dt)
-    return Step(q, qd, p, p_J, np.array(works, dtype=float), status)
+    every = np.zeros((len(contacts.mu), R.shape[1]))
+    every[near] = p
+    return Step(q, qd, every, p_J, np.array(works, dtype=float), status)
 
 
 def _keeping(M: Array, J: Array, b: Array, qd: Array) -> Array:
@@ -86,13 +89,22 @@ def _keeping(M: Array, J: Array, b: Array, qd: Array) -> Array:
     return qd - unit * _rows(J * unit).reach(J @ qd + b)
 
 
-def _contact_impulses(contacts: Any, q: Array, qd: Array, free: Array, B: Array, dt: float,
-                      e_T: float) -> tuple[Array, Array, str]:
-    """Rows (m, 1 + d, n), impulses (m, 1 + d) and status. Only contacts that would close take part: at first by
-    the free velocities, then by those that the impulses of the others make."""
-    gap, J_N = contacts.gap(q), contacts.J_N(q)
-    R = interleaved(J_N, contacts.J_T(q)).reshape(len(gap), -1, len(qd))
-    before, coming, e = R @ qd, R @ free, np.broadcast_to(contacts.e, gap.shape)
+def _looked(contacts: Any, q: Array, velocities: list[Array], dt: float) -> tuple[Array, Array, Array]:
+    """Indices (k,), gaps (k,) and rows (k, 1 + d, n) of the contacts that may matter: all, if they cannot say."""
+    if hasattr(contacts, "near"):
+        near = contacts.near(q, velocities, dt)
+        return near, contacts.gap(q)[near], contacts.rows(q, near)
+    gap, J_N, J_T = contacts.look(q)[:3] if hasattr(contacts, "look") else (
+        contacts.gap(q), contacts.J_N(q), contacts.J_T(q))
+    return np.arange(len(gap)), gap, interleaved(J_N, J_T).reshape(len(gap), -1, J_N.shape[1])
+
+
+def _contact_impulses(contacts: Any, near: Array, gap: Array, R: Array, qd: Array, free: Array, B: Array, dt: float,
+                      e_T: float) -> tuple[Array, str]:
+    """Impulses (k, 1 + d) and status. Only contacts that would close take part: at first by the free velocities,
+    then by those that the impulses of the others make."""
+    before, coming = R @ qd, R @ free
+    mu, e = (np.broadcast_to(x, np.shape(contacts.mu))[near] for x in (contacts.mu, contacts.e))
     rebounds = -e * before[:, 0] > abs(coming - before)[:, 0]
     b = coming + np.where(rebounds[:, None], e_T * before, 0)
     b[:, 0] = coming[:, 0] - np.where(rebounds, -e * before[:, 0], -np.maximum(gap, 0) / dt)
@@ -101,14 +113,13 @@ def _contact_impulses(contacts: Any, q: Array, qd: Array, free: Array, B: Array,
         rows = R[active].reshape(-1, len(qd))
         W = rows @ B @ rows.T
         if len(rows):
-            mu = np.broadcast_to(contacts.mu, gap.shape)[active]
-            some, _, status = solve_contact(W, b[active].ravel(), mu, [R.shape[1]] * len(mu))
+            some, _, status = solve_contact(W, b[active].ravel(), mu[active], [R.shape[1]] * np.sum(active))
             p[active] = some.reshape(-1, R.shape[1])
-        closing = gap + dt * (J_N @ (free + B @ (rows.T @ p[active].ravel()))) < -1e-9 * dt * np.max(abs(before), initial=0.0)
+        closing = gap + dt * (R[:, 0] @ (free + B @ (rows.T @ p[active].ravel()))) < -1e-9 * dt * np.max(abs(before), initial=0.0)
         if not np.any(closing & ~active):
             break
         active |= closing
-    return R, p, status
+    return p, status
 
 
 def time_steps(dynamics: Dynamics, drive: Callable, t: Array, y0: Array, contacts: Any, theta: float = 0.5,

@@ -17,7 +17,7 @@ class Mechanism:
 
     model: Model
     loops: tuple = ()
-    contacts: tuple = ()
+    contacts: Any = ()                          # a `contact.gaps.Contacts`, or what offers the same
     actuated: tuple[int, ...] | None = None     # indices into q̇; None: all
 
     @property
@@ -32,7 +32,7 @@ class Mechanism:
         return Together(self.loops)
 
     def dynamics(self, friction: Friction | None = None) -> Dynamics:
-        """The tree with its loops closed, for `simulate`; contacts are left to `contact`."""
+        """The tree with its loops closed, for `simulate`; contacts are given to `simulate` beside it."""
         tree = of_model(self.model, friction)
         return constrained(tree, *self.loops) if self.loops else tree
 
