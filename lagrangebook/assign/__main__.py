@@ -1,4 +1,5 @@
-"""The command line: python -m lagrangebook.assign list | generate | selftest | grade | report | export | gradescope."""
+"""The command line: python -m lagrangebook.assign list | generate | selftest | grade | report | export |
+gradescope."""
 
 import argparse
 import sys
@@ -8,36 +9,38 @@ LEARN = """\
 Hand out exercises of the book, collect them and grade a class, in five steps:
 
     python -m lagrangebook.assign list --chapter energy lagrange          what there is
-    python -m lagrangebook.assign generate ps1 energy-3 lagrange-4        makes ps1/release: give that to the students
+    python -m lagrangebook.assign generate ps1 energy-3 lagrange-4        makes ps1/release, for the students
     python -m lagrangebook.assign grade ps1 submissions --roster class.csv
-    python -m lagrangebook.assign report ps1 submissions                  ps1/report.md, similarity.csv, to_mark.csv
+    python -m lagrangebook.assign report ps1 submissions                  report.md, to_mark.csv, similarity.csv
     python -m lagrangebook.assign export ps1 canvas --roster class.csv
 
-A set is a folder. Its release/ goes out, its private/ never does: it holds the references. Deadline, late work and which
-attempt counts stand in private/policy.toml. `COMMAND --help` explains each step.
+A set is a folder. Its release/ goes out, its private/ never does: it holds the references. Deadline, late
+work and which attempt counts stand in private/policy.toml. `COMMAND --help` explains each step.
 """
 GENERATE = """\
-Makes the folder SET from questions of the bank, named one by one or chosen by chapter, level, kind and minutes. The set is
-written only if its reference scores full, its blank notebook zero, every named mistake gets its own message, and no line of
-a solution stands in any file of release/. Again with the same SET, and nothing else, takes up corrections made in the bank;
-the next `grade` then grades again and writes the changed marks to changes.csv.
+Makes the folder SET from questions of the bank, named one by one or chosen by chapter, level, kind and
+minutes. The set is written only if its reference scores full, its blank notebook zero, every named
+mistake gets its own message, and no line of a solution stands in any file of release/. Again with the
+same SET, and nothing else, takes up corrections made in the bank; the next `grade` then grades again and
+writes the changed marks to changes.csv.
 
-The book's own bank is public, and so are its solutions: for marks that count, exchange the numbers (--variant 7) or keep a
-bank of your own (--bank FOLDER).
+The book's own bank is public, and so are its solutions: for marks that count, exchange the numbers
+(--variant 7) or keep a bank of your own (--bank FOLDER).
 """
 GRADE = """\
-SUBMISSIONS is a folder with one notebook, or one folder of notebooks, for each student, as Canvas and Moodle deliver them.
-What has been graded is not graded again: stop and start as you like. Written are SET/grades (all there is to know),
-SET/feedback (a page for each student) and SET/grades.csv.
+SUBMISSIONS is a folder with one notebook, or one folder of notebooks, for each student, as Canvas and
+Moodle deliver them. What has been graded is not graded again: stop and start as you like. Written are
+SET/grades (all there is to know), SET/feedback (a page for each student) and SET/grades.csv.
 
-The roster is a CSV file with a column student and, as you have them, name, email, id, login and due (a deadline of one's
-own); any of them in the name of a file finds the student. Marks that a person gives, for texts and projects or in place of
-the program's, stand in a CSV file (--manual) with the columns student, question, points, comment; the question "total"
-replaces the sum. `report` writes such a table, to_mark.csv, with every answer that waits.
+The roster is a CSV file with a column student and, as you have them, name, email, id, login and due (a
+deadline of one's own); any of them in the name of a file finds the student. Marks that a person gives,
+for texts and projects or in place of the program's, stand in a CSV file (--manual) with the columns
+student, question, points, comment; the question "total" replaces the sum. `report` writes such a table,
+to_mark.csv, with every answer that waits.
 """
 TRUST = """\
-The students' programs run with limits on time and memory, but in reach of your files and your network, because neither
-bubblewrap nor a user of their own is to be had here"""
+The students' programs run with limits on time and memory, but in reach of your files and your network,
+because neither bubblewrap nor a user of their own is to be had here"""
 
 
 def arguments():

@@ -3,8 +3,8 @@
 A bank is a folder with one notebook for each chapter. Its cells say what they are in their metadata:
 
     a code cell tagged "setup"                          imports, symbols, parameters; students get it
-    a markdown cell with {"lagrangebook": {"question": "energy-3", "kind": ..., "points": ..., ...}}      the statement
-    a code cell with {"lagrangebook": {"answer": "energy-3"}}    the reference: assigns `answer_3`, or defines that function
+    a markdown cell with {"lagrangebook": {"question": "energy-3", "kind": ..., ...}}     the statement
+    a code cell with {"lagrangebook": {"answer": "energy-3"}}     the reference: assigns or defines `answer_3`
 
 Everything else (notes, checks, outputs) stays with the instructor. A question's or a setup cell's "variants",
 {"0.8": ["0.6", "0.7", "0.9"]}, lists numbers that may be exchanged, as they stand in the text, by a seed.
@@ -46,7 +46,8 @@ class Question:
 
 @dataclass(frozen=True, eq=False)
 class Chapter:
-    """One notebook of the bank. `code` is all its code in order, as (kind, source), kind "setup", a question's id or ""."""
+    """One notebook of the bank. `code` is all its code in order, as (kind, source), kind "setup", a
+    question's id or ""."""
 
     name: str
     title: str
@@ -57,7 +58,8 @@ class Chapter:
     files: tuple
 
     def space(self, chosen):
-        """(the namespace that these questions' code leaves behind, CPU s of the slowest answer). Runs the instructor's code."""
+        """(the namespace that these questions' code leaves behind, CPU s of the slowest answer). Runs the
+        instructor's code."""
         space, slowest = {"__name__": "__main__"}, 0.0
         needed = {question.id for question in self.needed(chosen)}
         for kind, source in self.code:
@@ -144,7 +146,8 @@ def choose(chapters, ids=(), names=(), levels=(), kinds=(), minutes=None):
 
 
 def exchange(source, numbers):
-    """The text with numbers exchanged: whole numbers as written, neither part of a longer one nor of a name."""
+    """The text with numbers exchanged: whole numbers as written, neither part of a longer one nor of a
+    name."""
     if not numbers:
         return source
     pattern = "|".join(re.escape(old) for old in sorted(numbers, key=len, reverse=True))

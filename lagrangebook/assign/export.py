@@ -27,7 +27,8 @@ def rows(book):
 
 
 def export(book, form, path, unfinished=False):
-    """Write the counted grades in the form of one system; Open where questions wait for a person, unless told to."""
+    """Write the counted grades in the form of one system; Open where questions wait for a person, unless
+    told to."""
     everybody = list(rows(book))
     waiting = [own["student"] for own, now in everybody
                if any(question["score"] is None for question in now["questions"])]
@@ -99,7 +100,8 @@ def package_files():
 
 
 def gradescope(book, path):
-    """Write the autograder zip: two scripts, the package, the set. It holds the references: upload it, publish it never."""
+    """Write the autograder zip: two scripts, the package, the set. It holds the references: upload it,
+    publish it never."""
     buffer, versions = io.BytesIO(), [f"{name}=={metadata.version(name)}" for name in NEEDS]
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, script in (("setup.sh", SETUP.format(needs=" ".join(versions))), ("run_autograder", RUN)):

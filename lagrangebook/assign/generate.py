@@ -1,7 +1,7 @@
 """From the bank to a set: the folder to hand out, and the private key that it is graded with.
 
-    ps1/release/    what students get: one notebook and the data files that its chapters name. Nothing else goes out
-    ps1/private/    set.json (questions, references, seed) and policy.toml (deadline, late work); readable by you alone
+    ps1/release/    what students get: one notebook and the data files that its chapters name, nothing else
+    ps1/private/    set.json (questions, references, seed) and policy.toml (deadline, late work); yours alone
 
 A set is made only if it keeps four promises: the reference scores full, the blank notebook zero, every named
 mistake its own message, and no file of the release holds a line of a solution.
@@ -22,8 +22,8 @@ from .jail import Jail, Limits
 from .judge import Key, step
 
 BLANK = "answer_{} = None  # your answer"
-POLICY = '''# How this set is counted. Change it at any time; `grade` counts again without running anything again.
-due = ""              # "2026-12-01T23:59+01:00"; empty: no deadline. A roster's column "due" is a student's own
+POLICY = '''# How this set is counted. Change it at any time; `grade` counts again without running anything.
+due = ""              # "2026-12-01T23:59+01:00"; empty: no deadline. The roster may hold others
 grace = 15            # minutes after the deadline that cost nothing
 late = 0.1            # share of the points lost for each day begun
 cutoff = 7            # days after which nothing counts; 0: no end
@@ -31,9 +31,9 @@ attempt = "latest"    # or "best": which of several attempts counts
 '''
 HEAD = """# {title}
 
-Write each answer under its question: assign it to the variable that the question names, `answer_1` and so on, or define
-the function of that name. Cells may be added, moved and split as you like; only these variables count. Every cell has to
-run within {cell:.0f} seconds when the notebook is run from top to bottom.
+Write each answer under its question: assign it to the variable that the question names, `answer_1` and so
+on, or define the function of that name. Cells may be added, moved and split as you like; only these
+variables count. Every cell has to run within {cell:.0f} seconds when the notebook is run from top to bottom.
 """
 
 
@@ -82,7 +82,8 @@ def statement(question, number, names):
 
 
 def reference_code(question, own, names):
-    """The reference under the set's names, after the references it builds on where those are not in the set."""
+    """The reference under the set's names, after the references it builds on where those are not in the
+    set."""
     before = "".join(reference_code(other, own, names)
                      for other in own.builds_on(question) if other.id not in names)
     mine = {q.variable: names.get(q.id, f"other_{q.variable}") for q in own.questions.values()}
@@ -116,7 +117,8 @@ def notebooks(title, chosen, chapters, limits, self_check):
 
 
 def keyed(chosen, chapters, seed):
-    """(the questions with references and mistakes as data, CPU s of the slowest answer). Runs the instructor's notebooks."""
+    """(the questions with references and mistakes as data, CPU s of the slowest answer). Runs the
+    instructor's notebooks."""
     used = dict.fromkeys(question.chapter for question in chosen)
     own = {name: chapters[name].space(chosen) for name in used}
     slowest, keys = max(seconds for _, seconds in own.values()), []
@@ -131,7 +133,8 @@ def keyed(chosen, chapters, seed):
 
 
 def private_key(name, title, chosen, chapters, seed, choice):
-    """The contents of set.json; the limits leave room for a program that is ten times slower than the reference."""
+    """The contents of set.json; the limits leave room for a program that is ten times slower than the
+    reference."""
     questions, slowest = keyed(chosen, chapters, seed)
     limits = Limits(cell=max(Limits.cell, round(10 * slowest)), wall=max(Limits.wall, round(30 * slowest)))
     used = dict.fromkeys(question.chapter for question in chosen)
@@ -149,7 +152,8 @@ def squeezed(source):
 
 
 def solution_lines(chosen):
-    """What may not go out: lines of references, code and messages of mistakes; but no line that says nothing."""
+    """What may not go out: lines of references, code and messages of mistakes; but no line that says
+    nothing."""
     for question in chosen:
         lines = [line for line in question.reference.splitlines()
                  if not re.match(r"\s*(?:def|import|from)\b", line)]

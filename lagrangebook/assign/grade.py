@@ -1,8 +1,10 @@
 """Grading a class: resumable, parallel, and counted anew whenever a policy, a deadline or a manual mark
 changes.
 
-    ps1/grades/<student>.json     every attempt with its marks, and what counts        ps1/feedback/<student>.html
-    ps1/grades.csv                one row for each student                             ps1/changes.csv  what a regrade changed
+    ps1/grades/<student>.json       every attempt with its marks, and what counts
+    ps1/feedback/<student>.html     what the student may read
+    ps1/grades.csv                  one row for each student
+    ps1/changes.csv                 what a regrade changed
 
 Attempts are remembered by the digest of the file and of the key: what was graded is not graded again, and
 what a corrected question concerns is.
@@ -77,8 +79,8 @@ def safe(student):
                    for letter in student).strip()
     if name == student and len(name.encode()) <= 150 and not name.startswith("."):
         return name
-    return name.encode()[:120].decode("utf8",
-                                      "ignore").lstrip(".") + "-" + hashlib.sha256(student.encode()).hexdigest()[:8]
+    digest_ = hashlib.sha256(student.encode()).hexdigest()[:8]
+    return name.encode()[:120].decode("utf8", "ignore").lstrip(".") + f"-{digest_}"
 
 
 def store(path, text):
@@ -104,14 +106,16 @@ def refusal(key, words):
 
 
 def unfinished(key, result):
-    """The result of a grading that failed by itself: every question waits for a person, or for the next run."""
+    """The result of a grading that failed by itself: every question waits for a person, or for the next
+    run."""
     questions = [row(question, Verdict(None, "The grading failed; this is not your fault."))
                  for question in key.questions]
     return result | {"questions": questions}
 
 
 def pending(book, found):
-    """({task: bytes} still to be run, {task: the submissions it serves}); refused files are entered at once."""
+    """({task: bytes} still to be run, {task: the submissions it serves}); refused files are entered at
+    once."""
     key, tasks, waiting = book.key, {}, {}
     for submission in found:
         if submission.content is None:
@@ -139,7 +143,8 @@ def enter(book, submission, result, name, key):
 
 
 def run(book, found, runner, tell=print):
-    """Grade what is new: `runner(tasks)` yields (task, result). Whose grading failed: it runs again the next time."""
+    """Grade what is new: `runner(tasks)` yields (task, result). Whose grading failed: it runs again the
+    next time."""
     tasks, waiting = pending(book, found)
     failed, done, total, key = [], 0, len(tasks), book.key.digest
     for name, result in runner(tasks) if tasks else ():
@@ -177,7 +182,8 @@ def late_share(policy, due, time):
 
 
 def manual_marks(path):
-    """{student: {question or "total": (points, comment)}} from a CSV file: student, question, points, comment."""
+    """{student: {question or "total": (points, comment)}} from a CSV file: student, question, points,
+    comment."""
     marks = {}
     if path is None:
         return marks
@@ -315,7 +321,8 @@ td, th {{ text-align: left; vertical-align: top; padding: .3em .8em .3em 0; bord
 
 
 def feedback(book, student, now):
-    """A page for the student: points, what is wrong, which cells failed. Holds neither references nor hidden inputs."""
+    """A page for the student: points, what is wrong, which cells failed. Holds neither references nor
+    hidden inputs."""
     escape, rows = html.escape, []
     for number, own in enumerate(now["questions"], 1):
         score = "–" if own["score"] is None else f"{own['score']:g}"

@@ -1,11 +1,11 @@
 """Where students' code runs: in a process of its own that sees nothing of the grader's and can be stopped at
 any time.
 
-    bubblewrap   Linux. Files from an allow-list, read-only; no network; own processes, users and /tmp; limits on time,
-                 memory, processes, files and output. The same for root and for everybody else.
+    bubblewrap   Linux. Files from an allow-list, read-only; no network; own processes, user and /tmp; limits on
+                 time, memory, processes, files and output. The same for root and for everybody else.
     user         in a container that forbids the above, as root: an unprivileged user of its own, and the limits.
                  Network and world-readable files stay in reach.
-    limits       anywhere else with Unix's resource limits: these alone. Only for people whose code you would run anyway.
+    limits       anywhere else with Unix's resource limits: these alone. Only for code you would run anyway.
 
 In each of them the answers leave as JSON through a pipe, after every cell, so what was answered before a cell
 hangs, dies or fills the memory counts. The notebook then runs once more without that statement.
@@ -52,7 +52,8 @@ class Limits:
 
 @dataclass
 class Outcome:
-    """What came out of the jail: plain data by name, and what went wrong by step (a cell's number, a function's name)."""
+    """What came out of the jail: plain data by name, and what went wrong by step (a cell's number, a
+    function's name)."""
 
     answers: dict = field(default_factory=dict)
     errors: dict = field(default_factory=dict)
@@ -242,8 +243,8 @@ class Jail:
                         late[step] = at
             self_ended = self.ended()
             if step is None:
-                said = self.process.stderr.read()[-1000:].decode(errors="replace") if self_ended else "it did not start in time"
-                raise JailError(f"the jail ({self.level}) failed: {said.strip()}")
+                said = self.process.stderr.read()[-1000:] if self_ended else b"it did not start in time"
+                raise JailError(f"the jail ({self.level}) failed: {said.decode(errors='replace').strip()}")
         finally:
             self.close()
         if time.monotonic() >= self.deadline or step == READY:

@@ -1,4 +1,5 @@
-"""From a file that somebody handed in to points: its code cells, the jail, the comparison. Runs no student's code itself."""
+"""From a file that somebody handed in to points: its code cells, the jail, the comparison. Runs no
+student's code itself."""
 
 import hashlib
 import json

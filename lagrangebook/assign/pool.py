@@ -103,7 +103,8 @@ def on_this_machine(set_, tasks, level, files=(), jobs=None):
 
 
 def remote(job):
-    """One submission on a worker of a cluster, in a process and a jail of its own there: JSON in, JSON out."""
+    """One submission on a worker of a cluster, in a process and a jail of its own there: JSON in, JSON
+    out."""
     paths = [str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
     done = subprocess.run([sys.executable, "-m", "lagrangebook.assign.pool"], input=job, capture_output=True,
                           text=True,
@@ -112,7 +113,8 @@ def remote(job):
 
 
 def on_cluster(set_, tasks, address, files=()):
-    """Grade {name: bytes} on the Dask cluster at this address; a task whose worker dies runs on another one."""
+    """Grade {name: bytes} on the Dask cluster at this address; a task whose worker dies runs on another
+    one."""
     try:
         from dask.distributed import Client, as_completed
     except ImportError:

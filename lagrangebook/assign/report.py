@@ -1,4 +1,5 @@
-"""What a class shows: where points were lost, which mistakes were made, what a person has to mark, who resembles whom."""
+"""What a class shows: where points were lost, which mistakes were made, what a person has to mark, who
+resembles whom."""
 
 import io
 import keyword
@@ -16,7 +17,8 @@ SHARED = 0.5
 
 
 def summary(book):
-    """The class as Markdown: the distribution, each question's mean, the messages that were given most often."""
+    """The class as Markdown: the distribution, each question's mean, the messages that were given most
+    often."""
     everybody = [record["counts"] for record in book.records() if "counts" in record]
     handed = [now for now in everybody if now["status"] == "graded"]
     points = sum(question["points"] for question in book.set["questions"])
@@ -107,7 +109,8 @@ def to_mark(book):
 
 
 def write(book, found, threshold=0.5):
-    """report.md, to_mark.csv, and similarity.csv where the submissions are given; how many pairs stand in it."""
+    """report.md, to_mark.csv, and similarity.csv where the submissions are given; how many pairs stand in
+    it."""
     nothing = dict.fromkeys(("student", "question", "points", "comment"), "")
     table(book.folder / "to_mark.csv", list(to_mark(book)) or [nothing])
     (book.folder / "report.md").write_text(summary(book), encoding="utf8")

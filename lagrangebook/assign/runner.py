@@ -32,7 +32,8 @@ PASSES = 3
 
 
 class OutOfTime(BaseException):
-    """Raised inside a step that has used up its time; not an Exception, so that `except Exception` lets it pass."""
+    """Raised inside a step that has used up its time; not an Exception, so that `except Exception` lets it
+    pass."""
 
 
 def alarm(*_):
@@ -40,7 +41,8 @@ def alarm(*_):
 
 
 def confine(limits, user):
-    """Resource limits that nothing started from here can raise again, and an unprivileged user where we are root."""
+    """Resource limits that nothing started from here can raise again, and an unprivileged user where we
+    are root."""
     import resource
     for name, value in (("AS", limits["memory"]), ("CPU", int(limits["wall"]) + 1), ("FSIZE", limits["file"]),
                         ("NOFILE", 256), ("CORE", 0), ("NPROC", limits["processes"])):
@@ -64,7 +66,8 @@ def confine(limits, user):
 
 
 def kill_the_others(kill=os.kill):
-    """End whatever cells have left running. Only where every process that this one can reach is the jail's."""
+    """End whatever cells have left running. Only where every process that this one can reach is the
+    jail's."""
     try:
         kill(-1, signal.SIGKILL)
     except ProcessLookupError:
@@ -78,7 +81,8 @@ def code_of(source):
 
 
 class Runner:
-    """One namespace, its cells and its answers. Needs nothing of what a cell may have patched but the standard streams."""
+    """One namespace, its cells and its answers. Needs nothing of what a cell may have patched but the
+    standard streams."""
 
     def __init__(self, job, channel, check):
         self.job, self.channel, self.check = job, channel, check
@@ -161,7 +165,8 @@ class Runner:
             exec(compile(tree, file, "exec", dont_inherit=True), self.space)
 
     def collect(self):
-        """Write the answers that have changed. A None is not an answer: a copied blank below must not wipe one out."""
+        """Write the answers that have changed. A None is not an answer: a copied blank below must not wipe
+        one out."""
         for name in self.names:
             value = self.space.get(name)
             if value is None:
@@ -175,7 +180,8 @@ class Runner:
                 self.tell(answers={name: {"unreadable": error} if error else data})
 
     def cells(self, sources):
-        """All cells in order, then those that failed once more while that helps: cells may have been reordered."""
+        """All cells in order, then those that failed once more while that helps: cells may have been
+        reordered."""
         waiting = list(enumerate(sources))
         for _ in range(PASSES):
             failed = [(number, source) for number, source in waiting if self.cell(number, source)]

@@ -87,7 +87,8 @@ def attempts(top):
 
 
 def collect(folder, students, times=None):
-    """All submissions of a folder, each with its student; a student's empty folder is one that was refused."""
+    """All submissions of a folder, each with its student; a student's empty folder is one that was
+    refused."""
     root, found = Path(folder), []
     if not root.is_dir():
         raise ValueError(f"{folder} is no folder; `grade` wants the folder with the submissions")
@@ -113,7 +114,8 @@ def stamp(seconds):
 
 
 def times_of(path):
-    """{file or student: s} from a CSV file with the columns name and time, where the files' own dates are lost."""
+    """{file or student: s} from a CSV file with the columns name and time, where the files' own dates are
+    lost."""
     if path is None:
         return {}
     with open(path, newline="", encoding="utf-8-sig") as file:
