@@ -191,7 +191,7 @@ def oldest():
 
 def newest():
     """The package's tests on the newest versions of everything."""
-    return package_tests(install(ROOT / ".venv-newest", "-e", ".[fast,urdf]", "ipython", "pytest", "pytest-xdist", "hypothesis"))
+    return package_tests(install(ROOT / ".venv-newest", "-e", ".[fast,urdf,cluster]", "ipython", "pytest", "pytest-xdist", "hypothesis"))
 
 
 def bench(*arguments):
