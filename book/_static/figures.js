@@ -55,7 +55,8 @@
     if (mark.label) {
       const middle = mark.head || mark.kind === "text";
       [x, y] = middle ? [x + (9 + 3.5 * mark.label.length) * ahead[0], y + 13 * ahead[1] + 4] : [x + 6, y - 6];
-      [x, y] = [Math.min(Math.max(x, LEFT), WIDTH - 16), Math.min(Math.max(y, 12), height - 4)];
+      const room = (middle ? 4 : 7) * mark.label.length;
+      [x, y] = [Math.min(Math.max(x, LEFT), WIDTH - room), Math.min(Math.max(y, 12), height - 4)];
       text += `<text x="${fixed(x)}" y="${fixed(y)}" text-anchor="${middle ? "middle" : "start"}">${escaped(mark.label)}</text>`;
     }
     return text;

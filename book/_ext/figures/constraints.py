@@ -10,8 +10,8 @@ from lagrangebook.mass_matrix import coriolis, crba, gravity
 from lagrangebook.mechanisms import five_bar as five_bar_model, two_link
 
 from .energy import arm_marks, reach, sense, switches, two_links
-from .form import (Check, Drag, Figure, Panel, Parameter, Readout, Switch, X, Y, bar, curve, dot, ground, line,
-                   moved)
+from .form import (Check, Drag, Figure, Panel, Parameter, Readout, Switch, X, Y, bar, curve, dot, ground,
+                   line, moved)
 
 G = 9.81
 
@@ -183,7 +183,7 @@ def effective_mass():
         (Switch(bare, "Forget the masses: J Jᵀ"), Switch(upside, "Forget to invert: J M Jᵀ")),
         (
             Check(
-                "Half fᵀWf = kinetic energy after an impulse f",
+                "½ fᵀWf = kinetic energy after an impulse f",
                 (f.dot(a) - (rates.T * M_ * rates)[0]) / 2,
                 "J",
             ),

@@ -24,7 +24,7 @@ def friction():
         "Friction over speed. It jumps at zero from minus to plus the break-away force, falls to the "
         "Coulomb force and then rises with the viscous part.",
         (
-            Parameter(v, "speed v", "rad/s", -0.6, 0.6, 0.2),
+            Parameter(v, "speed v", "rad/s", -0.6, 0.6, -0.2),
             Parameter(Fc, "sliding F_c", "N m", 0, 6, 4, 0.1),
             Parameter(Fs, "break-away F_s", "N m", 0, 8, 6, 0.1),
             Parameter(vs, "Stribeck speed v_s", "rad/s", 0.02, 0.2, 0.05),

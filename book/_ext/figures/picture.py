@@ -100,7 +100,8 @@ def drawn(mark: Mark, points: list, clip: str, height: float) -> str:
         x, y = (
             (x + (9 + 3.5 * len(mark.label)) * ahead[0], y + 13 * ahead[1] + 4) if middle else (x + 6, y - 6)
         )
-        x, y = min(max(x, LEFT), WIDTH - 16), min(max(y, 12), height - 4)
+        room = (4 if middle else 7) * len(mark.label)
+        x, y = min(max(x, LEFT), WIDTH - room), min(max(y, 12), height - 4)
         anchor = "middle" if middle else "start"
         text += f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{html.escape(mark.label)}</text>'
     return text
