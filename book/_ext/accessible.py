@@ -1,9 +1,11 @@
-"""Corrects roles that Sphinx writes and WCAG's checkers refuse: entries of a list of references are items of that list."""
+"""Corrects what checkers of WCAG refuse: entries of a list of references are its items; sliders of players have a name."""
+
+CORRECTIONS = {' role="doc-biblioentry"': ' role="listitem"', 'class="anim-slider"': 'class="anim-slider" aria-label="Frame"'}
 
 
 def correct(app, pagename, templatename, context, doctree):
-    if "body" in context:
-        context["body"] = context["body"].replace(' role="doc-biblioentry"', ' role="listitem"')
+    for old, new in CORRECTIONS.items():
+        context["body"] = context.get("body", "").replace(old, new)
 
 
 def setup(app):
