@@ -118,7 +118,7 @@ def friction_cone():
         cone,
         moved((0, 0.6), (fx, fy), "push", GOLD, unit),
         moved((0, 0), (tangent, normal), "reaction", RED, unit, width=3),
-        moved((0, 0.3), (ax, 0), "acceleration", VIOLET, 0.1),
+        moved((0, 0.3), (ax, 0), "a", VIOLET, 0.1),
     )
     return Figure(
         "A block on a floor with a push at its top, the friction cone at its foot and the floor's "
