@@ -240,6 +240,7 @@ def everybody(release, parent, marker, port):
         "pickles": (own(fill(PICKLES) + WRONG[0], *WRONG[1:]), [0, 0, 0, 0]),
         "error half-way": (own(EQUATION, "1 / 0\n" + PERIOD, ENERGY, LETTER), [4, 0, 6, 1]),
         "Zoë Ångström 李雷": (right, FULL),
+        "remainder": (own(EQUATION, "answer_2 = (2 * np.pi\n    % 100 / np.sqrt(2 * 9.81 * 2.5))", ENERGY, LETTER), FULL),
         "magics": (start + [code("%matplotlib inline\n!pip install numpy\n%%time")] + right, FULL),
     }
 

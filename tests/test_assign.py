@@ -10,7 +10,7 @@ import pytest
 from assign_class import FACTS, REFERENCES, SETUP, STATEMENTS, answered, bank, code, save
 
 from lagrangebook.assign import generate as generating
-from lagrangebook.assign import jail
+from lagrangebook.assign import jail, report
 from lagrangebook.assign.__main__ import main
 from lagrangebook.assign.bank import bank as read_bank
 from lagrangebook.assign.bank import choose, exchange, varied
@@ -323,6 +323,21 @@ def test_an_export_waits_for_the_person_who_reads_the_texts(book):
     with pytest.raises(Open, match=r"1 students wait for a person \(ada"):
         export(book, "canvas", book.folder / "canvas.csv")
     assert export(book, "canvas", book.folder / "canvas.csv", unfinished=True) == 3
+
+
+def test_what_a_person_has_to_mark_is_a_table_that_can_be_filled_in_and_given_back(book):
+    record = book.record("ada")
+    record["attempts"][0]["result"]["questions"][3] |= {"score": None, "passed": None, "text": "=Because"}
+    book.path("ada").write_text(json.dumps(record))
+    count(book, {}, tell=lambda words: None)
+    report.write(book, [])
+    (row,) = table(book.folder / "to_mark.csv")
+    assert (row["student"], row["question"], row["text"]) == ("ada", "bead-4", "'=Because")
+    assert manual_marks(book.folder / "to_mark.csv") == {}                           # nothing filled in yet
+    text = (book.folder / "to_mark.csv").read_text().replace("bead-4,,", "bead-4,0.5,")
+    (book.folder / "to_mark.csv").write_text(text)
+    count(book, manual_marks(book.folder / "to_mark.csv"), tell=lambda words: None)
+    assert {row["student"]: row["total"] for row in table(book.folder / "grades.csv")}["ada"] == "12.5"
 
 
 def test_the_summary_counts_the_class(book):

@@ -44,7 +44,8 @@ def processes_with(marker):
 
 
 def test_no_false_zero_no_false_full_mark_no_lost_submission_and_nothing_leaves_the_jail(tmp_path, capsys):
-    """Some forty submissions, honest and hostile, graded by the command that an instructor types."""
+    """Some forty submissions, honest and hostile, graded by the command that an instructor types. P09 among them:
+    lost, deleted and doubled cells and metadata."""
     folder, release = a_set(tmp_path, cell=2.0, wall=30.0)
     (tmp_path / "secret.txt").write_text("SECRET")
     marker = str(os.getpid() * 1000 + 7)
