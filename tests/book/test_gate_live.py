@@ -176,12 +176,12 @@ def test_a_reader_edits_fails_stops_and_resets(page, address):  # noqa: F811
 
     cell = write(page, "while True: pass")
     state(cell, "running")
-    page.get_by_role("button", name="Stop").click()
+    page.locator(".live-page").get_by_role("button", name="Stop").click()
     state(cell, "stopped")
     assert "Every value is lost" in page.locator(".live-status").text_content()
     assert cell.locator("pre[contenteditable]").inner_text().strip() == "while True: pass"
 
-    page.get_by_role("button", name="Reset").click()
+    page.locator(".live-page").get_by_role("button", name="Reset").click()
     assert page.locator(".cell pre[contenteditable]").first.text_content() == printed
     assert page.locator(".live-output").count() == 0
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
