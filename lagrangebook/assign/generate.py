@@ -136,7 +136,7 @@ def private_key(name, title, chosen, chapters, seed, choice):
     """The contents of set.json; the limits leave room for a program that is ten times slower than the
     reference."""
     questions, slowest = keyed(chosen, chapters, seed)
-    limits = Limits(cell=max(Limits.cell, round(10 * slowest)), wall=max(Limits.wall, round(30 * slowest)))
+    limits = Limits(cell=max(Limits.cell, round(5 * slowest)), wall=max(Limits.wall, round(15 * slowest)))
     used = dict.fromkeys(question.chapter for question in chosen)
     files = sorted({file for chapter in used for file in chapters[chapter].files})
     return {"name": name, "title": title, "seed": seed, "choice": choice, "questions": questions,

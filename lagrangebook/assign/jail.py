@@ -26,7 +26,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1]
 LEVELS = ("bubblewrap", "user", "limits")
-# one user for each jail that runs at the same time, beyond those in use
+# one user for each process that has a jail, beyond those in use
 FIRST_USER = 61000
 LATE = "The notebook took too long as a whole and was stopped; what was answered before counts."
 START = 60.0                                  # s for Python and its imports on a busy machine
@@ -128,12 +128,11 @@ def environment(home, fonts):
 
 
 class Jail:
-    """One level of isolation, for one submission at a time; `files` lie beside the notebook, `slot` tells
-    jails apart that run at the same time."""
+    """One level of isolation, for one submission at a time; `files` lie beside the notebook."""
 
-    def __init__(self, level, limits=Limits(), files=(), slot=0):
+    def __init__(self, level, limits=Limits(), files=()):
         self.level, self.limits, self.files = level, limits, tuple(files)
-        self.user = FIRST_USER + slot if os.getuid() == 0 else 0
+        self.user = FIRST_USER + os.getpid() % 4000 if os.getuid() == 0 else 0
 
     def open(self):
         """Start the runner. Its folder, where it is not the jail's own, is removed by `close`."""

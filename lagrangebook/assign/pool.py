@@ -34,9 +34,9 @@ def attempt(key, content, jail):
         return failed(f"{type(error).__name__}: {error}")
 
 
-def work(channel, set_, level, files, slot):
+def work(channel, set_, level, files):
     """A worker: submissions come in as bytes, results go out as JSON."""
-    key, jail = Key(set_), Jail(level, Limits(**set_["limits"]), files, slot)
+    key, jail = Key(set_), Jail(level, Limits(**set_["limits"]), files)
     while content := channel.recv_bytes():
         channel.send_bytes(json.dumps(attempt(key, content[1:], jail)).encode())
 
@@ -78,7 +78,7 @@ def on_this_machine(set_, tasks, level, files=(), jobs=None):
     """Grade {name: bytes}; yields (name, result) as they come."""
     waiting, jobs = list(tasks.items()), min(jobs or os.cpu_count() or 1, max(1, len(tasks)))
     patience = set_["limits"]["wall"] + START + 2 * COMPARISON * len(set_["questions"])
-    workers = [Worker(set_, level, files, slot) for slot in range(jobs)]
+    workers = [Worker(set_, level, files) for _ in range(jobs)]
     try:
         while waiting or any(worker.name for worker in workers):
             for worker in workers:
@@ -93,7 +93,7 @@ def on_this_machine(set_, tasks, level, files=(), jobs=None):
                     yield worker.name, failed("the comparison hung")
                 if late or not worker.process.is_alive():
                     worker.end()
-                    workers[slot] = Worker(set_, level, files, slot)
+                    workers[slot] = Worker(set_, level, files)
     finally:
         for worker in workers:
             worker.end()
@@ -145,7 +145,7 @@ def main():
         for file in files:
             file.write_bytes(bytes.fromhex(job["files"][file.name]))
         set_ = job["set"]
-        jail = Jail(level, Limits(**set_["limits"]), files, slot=os.getpid() % 4000)
+        jail = Jail(level, Limits(**set_["limits"]), files)
         print(json.dumps(attempt(Key(set_), bytes.fromhex(job["content"]), jail)))
 
 

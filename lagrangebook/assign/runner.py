@@ -75,7 +75,12 @@ def kill_the_others(kill=os.kill):
 
 
 def code_of(source):
-    """The cell as plain Python: what only a notebook's front end understands becomes `pass`."""
+    """The cell as plain Python: where it is none, what only a notebook's front end understands becomes `pass`."""
+    try:
+        ast.parse(source)
+        return source
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        pass
     source = re.sub(r"\A\s*%%(?:time|timeit|capture).*", "", source)
     return MAGIC.sub(r"\1pass", source)
 
@@ -86,25 +91,24 @@ class Runner:
 
     def __init__(self, job, channel, check):
         self.job, self.channel, self.check = job, channel, check
-        self.dumps, self.setitimer, self.getpid, self.process = json.dumps, signal.setitimer, os.getpid, os.getpid()
+        self.dumps, self.setitimer, self.getpid = json.dumps, signal.setitimer, os.getpid
+        self.process = os.getpid()
         self.names, self.stop, self.limit = job["names"], dict(job["stop"]), job["limits"]["cell"]
         self.sent, self.functions, self.failed = {}, {}, set()
         self.module = types.ModuleType("__main__")
         sys.modules["__main__"] = self.module
         self.space = self.module.__dict__
-        # kept clean for the hidden inputs of functions
-        self.setups = {name: {} for name in job["setups"]}
+        self.setups = {name: {} for name in job["setups"]}       # kept clean for the hidden inputs of functions
         for name, sources in job["setups"].items():
-            for source in sources:
-                exec(compile(code_of(source), f"<setup of {name}>", "exec", dont_inherit=True),
-                     self.setups[name])
-            self.space |= self.setups[name]
+            for source in map(code_of, sources):
+                program = compile(source, f"<setup of {name}>", "exec", dont_inherit=True)
+                exec(program, self.setups[name])
+                exec(program, self.space)
         self.space |= {"__name__": "__main__", "display": lambda *values, **options: None}
 
     def tell(self, **message):
-        # a child that a cell forked and that got this far
         if self.getpid() != self.process:
-            os._exit(0)
+            os._exit(0)                                          # a child that a cell forked and that got this far
         self.channel.write(self.dumps(message) + "\n")
         self.channel.flush()
 
@@ -122,8 +126,7 @@ class Runner:
                 return action(*arguments), ""
             finally:
                 self.clock(0)
-        # SystemExit and KeyboardInterrupt are a cell's failures too
-        except BaseException as error:
+        except BaseException as error:                           # SystemExit too is a cell's own failure
             self.clock(0)
             return None, self.described(error)
 
