@@ -47,7 +47,7 @@ def test_at_the_creep_speed_a_smooth_law_carries_the_load(rng):
         assert_allclose(smooth(coulomb(Fc), v0)(np.array([speed])), share * Fc, rtol=1e-12)
 
 
-@equation("eq-friction-stop", r"t_{\mathrm{stop}} = \frac{m}{F_v}\ln\left(1 + \frac{F_v\,v_0}{F_c}\right)")
+@equation("eq-friction-stop", r"t_{\mathrm{stop}} = \frac{m}{F_v}\ln\left(1 + \frac{F_v\,\dot q_0}{F_c}\right)")
 def test_the_stop_time_is_the_integral_of_the_deceleration():
     from scipy.integrate import quad
     case = next(c for c in load("open_6_standard_form")["cases"] if c["id"] == "mass_coulomb_viscous_stop")
