@@ -17,3 +17,8 @@ def pytest_collection_modifyitems(config, items):
         skipped = getattr(item.parent, "skip_compare", None)
         if skipped is not None:
             item.parent.skip_compare = (*skipped, *PICTURES)
+
+
+def pytest_make_parametrize_id(config, val, argname):
+    """Functions are named in test ids by their name: their addresses differ between processes."""
+    return val.__name__ if callable(val) and hasattr(val, "__name__") else None
