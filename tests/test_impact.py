@@ -131,8 +131,23 @@ def test_impulses_keep_to_coulombs_cone(rng):
         for _ in range(20):
             M, J_N, J_T, qd, mu = random_impact(rng)
             hit = law(M, J_N, J_T, qd, mu, 0.4)
+            assert hit.status == "solved"
             sizes = np.linalg.norm(hit.p_T.reshape(len(mu), -1), axis=1)
             assert np.all(hit.p_N >= -1e-12) and np.all(sizes <= mu * hit.p_N + 1e-9)
+
+
+def test_newtons_law_with_friction_has_an_answer_or_says_that_there_is_none(rng):
+    """γ_N + e γ_N and γ_T of more rows than q̇ has can contradict each other; then no p is right, as a search shows."""
+    seen = set()
+    for _ in range(100):
+        J_N, J_T, qd, mu = rng.normal(size=(3, 2)), rng.normal(size=(3, 2)), rng.normal(size=2), rng.uniform(0, 1, 3)
+        hit = newton_impact(np.diag([1.0, 2.0]), J_N, J_T, qd, mu, 0.9)
+        seen.add(hit.status)
+        if hit.status == "solved":
+            ahead, slip, size = J_N @ hit.qd + 0.9 * J_N @ qd, J_T @ hit.qd, 1 + np.max(hit.p_N)
+            assert np.min(ahead) > -1e-8 * size and np.max(abs(ahead * hit.p_N)) < 1e-7 * size**2
+            assert np.max(abs(hit.p_T * abs(slip) + mu * hit.p_N * slip)) < 1e-7 * size**2
+    assert seen == {"solved", "none"}
 
 
 # -- errors and limits -------------------------------------------------------------------------------------

@@ -3,14 +3,20 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from reference import load
+from reference import fault, load
+from scipy.integrate import solve_ivp
 
 from lagrangebook.constraints import constrained, point_loop
+from lagrangebook.contact.cone import solve_contact
 from lagrangebook.contact.gaps import contacts, point_plane, sphere_plane, sphere_sphere
 from lagrangebook.contact.stepping import moreau_jean_step
+from lagrangebook.contact.sweeps import fastest, swept
+from lagrangebook.inertia import Inertia, point_mass
 from lagrangebook.mechanisms import (ball, bouncing_ball, box_on_corners, pendulum, pile, rocking_block, rocking_state,
-                                     sliding_rod, vertical_mass)
+                                     sliding_rod, vertical_mass, walker)
+from lagrangebook.model import GROUND, Body, Joint, Model
 from lagrangebook.simulate import simulate
+from lagrangebook.spatial import Pose
 from lagrangebook.standard_form import of_model
 from lagrangebook.tape import compiled
 
@@ -104,6 +110,99 @@ def test_a_box_on_four_corners_slides_and_sticks():
         assert_allclose(np.linalg.norm(step.p[:, 1:].sum(axis=0)) / 0.01, c["total_friction"], rtol=1e-6)
 
 
+def test_K04_friction_in_a_step_opposes_the_slip_with_its_whole_disc():
+    case = fault("K04")
+    given, g = case["inputs"], 10.0
+    m, slip = given["normal"] / g, np.array(given["slip_velocity"])
+    axes = np.eye(3)
+    slides = tuple(Body(f"slide {i}", i - 1, Joint("prismatic", axis), Pose(), point_mass(m if i == 2 else 0))
+                   for i, axis in enumerate(axes))
+    model = Model(slides, gravity=(0, 0, -g))
+    floor = contacts(point_plane(model, 2, (0, 0, 0), mu=given["mu"]))
+    step = moreau_jean_step(of_model(model), np.zeros(3), [*slip, 0.0], 0.01, floor)
+    assert_allclose(step.p[0, 1:] / 0.01, case["expected"]["sliding_force"], atol=1e-9)
+    for wrong in case["faulty_result"].values():
+        assert np.max(abs(step.p[0, 1:] / 0.01 - np.array(wrong))) > 0.1
+    mean = slip + np.array(case["expected"]["sliding_force"]) / m * 0.005
+    power = -np.dot(case["expected"]["sliding_force"], mean)
+    assert_allclose(step.works[1], 0.01 * power, atol=1e-12)
+    again = moreau_jean_step(of_model(model), np.zeros(3), [*slip, 0.0], 0.01, floor, start=-step.p)
+    assert_allclose(again.p, step.p, atol=1e-12)
+
+
+def table_with_block(M=4.0, m=1.0, mu=0.3):
+    """A block that may lie on a table that moves along x: q = (table; x, y, angle of the block)."""
+    block = Inertia(m, np.zeros(3), np.diag([0, 0, m / 6]))
+    model = Model((Body("table", GROUND, Joint("prismatic", (1, 0, 0)), Pose(), point_mass(M)),
+                   Body("block", GROUND, Joint("planar"), Pose(), block)), gravity=(0, -9.81, 0))
+    corners = [point_plane(model, 1, (x, -0.25, 0), (0, 1, 0), mu=mu, body_b=0) for x in (-0.5, 0.5)]
+    return model, contacts(corners)
+
+
+def test_a_block_stays_on_a_table_that_shakes_gently():
+    """F = (M + m) a cos ωt with a < μ g: both move as one mass, and friction is what moves the block, m a cos ωt."""
+    M, m, mu, a, w = 4.0, 1.0, 0.3, 2.0, 8.0
+    model, corners = table_with_block(M, m, mu)
+    force = lambda t, q, qd: np.array([(M + m) * a * np.cos(w * t), 0, 0, 0])
+    t = np.linspace(0, 1.5, 601)
+    run = simulate(of_model(model), [0, 0, 0.25, 0], np.zeros(4), t, tau=force, method="moreau_jean", contacts=corners)
+    assert run.status == "finished"
+    assert_allclose(run.q[:, 1], run.q[:, 0], atol=1e-12)
+    assert_allclose(run.qd[:, 0], a / w * np.sin(w * t), atol=1e-4)
+    middle = (t[1:] + t[:-1]) / 2
+    assert_allclose(run.impulses[1:, :, 1].sum(axis=1) / np.diff(t), m * a * np.cos(w * middle), atol=1e-6)
+
+
+def test_a_block_slides_on_a_table_that_is_pulled_hard_until_both_are_one():
+    """F for the time T: μ g for the block, (F − μ m g)/M for the table; then the gap in speed closes at μ g (1 + m/M)."""
+    M, m, mu, F, T, g = 4.0, 1.0, 0.3, 30.0, 0.2, 9.81
+    model, corners = table_with_block(M, m, mu)
+    run = simulate(of_model(model), [0, 0, 0.25, 0], np.zeros(4), np.linspace(0, 1, 401), method="moreau_jean",
+                   contacts=corners, tau=lambda t, q, qd: np.array([F * (t < T), 0, 0, 0]))
+    pulled = round(T / run.t[1])
+    assert_allclose(run.qd[pulled, :2], [(F - mu * m * g) / M * T, mu * g * T], atol=1e-10)
+    catch = T + (run.qd[pulled, 0] - run.qd[pulled, 1]) / (mu * g * (1 + m / M))
+    apart = run.qd[:, 0] - run.qd[:, 1]
+    assert np.all(apart[1:][run.t[1:] < catch - 0.003] > 0) and np.max(abs(apart[run.t > catch + 0.003])) < 1e-10
+    assert_allclose(run.qd[-1, :2], F * T / (M + m), atol=1e-10)
+    assert_allclose(run.energy.balance, 0, atol=1e-10)
+
+
+def test_a_ball_pushed_along_a_floor_in_space_rolls_with_five_sevenths_of_its_speed():
+    """It slides for 2 v/(7 μ g); contact and spin in body axes of a ball that has been turned."""
+    mu, R, g, v = 0.2, 0.1, 9.81, np.array([0.4, 0.3])
+    m = pile(1, R, mu=mu, space=True, across=6, g=g)
+    q0 = m.model.integrate(m.model.zero, np.array([0.4, -0.7, 0.2, 0, 0, 0]), 1.0)
+    frame = m.contacts.rows(q0, np.array([0]))[0, :, 3:]            # n, t₁, t₂ in the ball's axes
+    qd0, speed = np.concatenate([np.zeros(3), v @ frame[1:]]), np.linalg.norm(v)
+    end = 2 * speed / (7 * mu * g)
+    errors = []
+    for steps in (100, 200):
+        t = np.linspace(0, 2 * end, steps + 1)
+        run = simulate(of_model(m.model), q0, qd0, t, method="moreau_jean", contacts=m.contacts)
+        moving, turning = np.linalg.norm(run.qd[:, 3:], axis=1), R * np.linalg.norm(run.qd[:, :3], axis=1)
+        errors.append([np.max(abs(moving - np.maximum(speed - mu * g * t, 5 / 7 * speed))),
+                       np.max(abs(turning - np.minimum(5 / 2 * mu * g * t, 5 / 7 * speed)))])
+    assert np.all(np.array(errors[1]) < 3e-3 * speed) and np.all(np.array(errors[1]) < 0.6 * np.array(errors[0]))
+
+
+def test_the_walkers_stance_foot_stands_while_its_legs_swing_as_the_published_equations_say():
+    """Feet of 1e-5 on the floor by contact alone, no constraint: θ̈ = sin(θ − γ), φ̈ = θ̈ + θ̇² sin φ − cos(θ − γ) sin φ."""
+    m, slope, start = walker(foot=1e-5), 0.009, [0.2003, 0.4006, -0.1998, -0.0158]
+
+    def swing(t, y):
+        turn = np.sin(y[0] - slope)
+        return [y[2], y[3], turn, turn + y[2]**2 * np.sin(y[1]) - np.cos(y[0] - slope) * np.sin(y[1])]
+    errors = []
+    for steps in (100, 200):
+        run = simulate(of_model(m.model), [0, 0, *start[:2]], [0, 0, *start[2:]], np.linspace(0, 2, steps + 1),
+                       method="moreau_jean", contacts=m.contacts[:1])
+        exact = solve_ivp(swing, (0, 2), start, rtol=1e-10, atol=1e-12).y[:, -1]
+        errors.append(np.max(abs(np.concatenate([run.q[-1, 2:], run.qd[-1, 2:]]) - exact)))
+        assert run.status == "finished" and np.max(abs(run.q[:, :2])) < 1e-9
+    assert errors[1] < 5e-3 and errors[1] < 0.7 * errors[0]
+
+
 # -- other routes ------------------------------------------------------------------------------------------
 
 def test_balls_over_arrays_have_the_gaps_and_rows_of_single_contacts(rng):
@@ -115,6 +214,17 @@ def test_balls_over_arrays_have_the_gaps_and_rows_of_single_contacts(rng):
     q = model.integrate(model.zero, 0.05 * rng.normal(size=model.n), 1.0)
     for mine, other in zip(together.look(q), contacts(walls, pairs).look(q)):
         assert_allclose(mine, other, atol=1e-14)
+
+
+def test_sweeps_by_the_compiler_and_by_plain_python_are_the_same_and_end_where_newton_does(rng):
+    R = rng.normal(size=(12, 15))
+    W, b, mu = R @ R.T + np.eye(12), R @ rng.normal(size=15), rng.uniform(0.2, 1, 4)
+    first, weight = 3 * np.arange(4), np.empty((4, 2))
+    for i, n in enumerate(first):
+        weight[i] = W[n, n], np.linalg.norm(W[n + 1:n + 3, n + 1:n + 3], 2)
+    few, same = (f(np.zeros(12), W, b, mu, first, first + 3, weight, 5) for f in (swept, fastest()))
+    assert_allclose(few, same, atol=1e-13)
+    assert_allclose(swept(few, W, b, mu, first, first + 3, weight, 5000), solve_contact(W, b, mu, [3] * 4).p, atol=1e-10)
 
 
 def test_a_bilateral_constraint_is_kept_in_the_same_step():
@@ -154,6 +264,34 @@ def test_a_small_pile_comes_down_without_passing_through_itself():
                    method="moreau_jean", contacts=m.contacts, theta=1.0)
     assert run.status in ("finished", "limit") and min(m.contacts.gap(q).min() for q in run.q) > -1e-3
     assert np.all(np.diff(run.energy.total) < 1e-6)
+
+
+@pytest.mark.parametrize("seconds", [1, pytest.param(10, marks=pytest.mark.full)])
+def test_a_pile_of_twenty_discs_comes_down_and_stays(seconds):
+    """Every step solved, nothing overlaps, the ledger closes; at rest the walls bear what the weight asks for."""
+    m, dt = pile(), 0.005
+    run = simulate(compiled(m.model, "python"), m.model.zero, np.zeros(60), np.linspace(0, seconds, round(seconds / dt) + 1),
+                   method="moreau_jean", contacts=m.contacts)
+    assert run.status == "finished" and len(run.t) == round(seconds / dt) + 1
+    assert min(m.contacts.gap(q).min() for q in run.q) > -1e-9
+    assert_allclose(run.energy.balance, 0, atol=1e-9)
+    assert np.all(np.diff(run.energy.total) < 1e-3) and np.all(np.diff(run.energy.impact + run.energy.dissipation) > -1e-3)
+    sizes = np.linalg.norm(run.impulses[:, :, 1:], axis=2)
+    assert np.all(run.impulses[:, :, 0] >= -1e-9) and np.all(sizes <= 0.5 * run.impulses[:, :, 0] + 1e-9)
+    if seconds == 10:
+        assert np.max(abs(run.qd[-1])) < 1e-9
+        walls = run.impulses[-1, :60].reshape(20, 3, 2).sum(axis=0)             # floor, left and right wall
+        up = walls[0, 0] + np.sum([p[1] * np.cross(n, (0, 0, 1))[1] for p, n in zip(walls, m.contacts.normals)])
+        assert_allclose(up, 20 * 9.81 * dt, rtol=1e-9)
+
+
+def test_a_pile_of_balls_in_space_comes_down_without_passing_through_itself():
+    m = pile(9, across=2, space=True)
+    run = simulate(compiled(m.model, "python"), m.model.zero, np.zeros(54), np.linspace(0, 0.6, 121),
+                   method="moreau_jean", contacts=m.contacts, theta=1.0)
+    assert run.status == "finished" and min(m.contacts.gap(q).min() for q in run.q) > -1e-9
+    assert np.all(np.diff(run.energy.total) < 0) and run.energy.total[-1] > 9 * 9.81 * 0.1
+    assert run.energy.impact[-1] > 0.1 and np.sum(run.impulses[:, :, 0] > 0) > 100
 
 
 def test_options_belong_to_contacts():

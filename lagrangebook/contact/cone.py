@@ -15,8 +15,10 @@ import numpy as np
 from ..lcp import lemke
 from ..model import checked
 from ..spatial import Array
+from .sweeps import fastest
 
 SMALL = 48          # variables of the LCP up to which Lemke's method goes first
+WARM = (30, 100, 500, 4000)     # sweeps before each try of Newton's method from a given guess
 NEGLIGIBLE = 1e-12  # a diagonal element of W this small beside the largest is none
 
 
@@ -62,7 +64,7 @@ def onto_disc(p: Array, radius: float) -> Array:
 class ContactSolution(NamedTuple):
     """Unpacks as p, residual, status."""
 
-    p: Array            # (k,) as the rows of W
+    p: Array            # (k,) as the rows of W; in the cones even where it is no solution
     residual: float     # max |p − proj(p − v)|, rows scaled to a unit diagonal of W and a largest b of one
     status: str         # "solved", "none" (there is none) or "limit" (none was found; the best is shown)
 
@@ -114,12 +116,14 @@ class _Problem:
     def solve(self, start: Array | None, tolerance: float) -> tuple[Array, str]:
         """(p, status): Lemke where exact and cheap; Gauss–Seidel and Newton; Lemke as their last start."""
         lcp = self.T.shape[1] < 2
-        best, status = np.zeros(len(self.b)) if start is None else start, "limit"
-        if start is None and lcp and len(self.N) + 3 * len(self.rough) <= SMALL:
+        best, status, plan = np.zeros(len(self.b)), "limit", (0, 20, 100, 500, 4000)
+        if start is not None:
+            best, plan = start, WARM
+        elif lcp and len(self.N) + 3 * len(self.rough) <= SMALL:
             best, status, _ = self.by_lcp()
             if status == "none":
                 return best, status
-        for sweeps in (0, 20, 100, 500, 4000):
+        for sweeps in plan:
             if sweeps > 500 and self.defect(best) > 1e-3:       # not near enough for patience
                 break
             best = self.newton(self.sweep(best, sweeps), tolerance)
@@ -129,11 +133,14 @@ class _Problem:
         best = min(best, other, key=self.defect)
         if self.defect(best) <= tolerance:
             return best, "solved"
-        return best, "none" if self.hopeless() else "limit"
+        return self._onto_cones(best)[0], "none" if self.hopeless() else "limit"
 
     def projected(self, p: Array) -> tuple[Array, Array, Array, Array]:
         """proj(p − v) (k,), where p_N − v_N > 0 (m,), the radius over ‖p_T − v_T‖ (s,), directions (s, d)."""
-        x = p - self.W @ p - self.b
+        return self._onto_cones(p - self.W @ p - self.b)
+
+    def _onto_cones(self, x: Array) -> tuple[Array, Array, Array, Array]:
+        """x with its normals at least zero and its tangents in the discs of these; the rest as `projected`."""
         push = np.maximum(x[self.N], 0)
         size = np.linalg.norm(x[self.T], axis=1)
         share = self.mu[self.rough] * push[self.rough] / np.where(size > 0, size, 1)
@@ -180,20 +187,14 @@ class _Problem:
         P[self.T, self.N[self.rough][:, None]] = outward[:, None] * t
         return P
 
-    def sweep(self, p: Array, sweeps: int) -> Array:
+    def sweep(self, p: Array, count: int) -> Array:
         """Projected Gauss–Seidel, contact by contact: first along its normal, then in its disc."""
-        p, tangents = p.copy(), dict(zip(self.rough.tolist(), self.T))
-        weight = {i: max(np.linalg.norm(self.W[np.ix_(T, T)], 2), NEGLIGIBLE) for i, T in tangents.items()}
-        for _ in range(sweeps):
-            before = p.copy()
-            for i, n in enumerate(self.N.tolist()):
-                p[n] = max(0.0, p[n] - (self.W[n] @ p + self.b[n]) / max(self.W[n, n], 0.1))
-                if i in tangents:
-                    T = tangents[i]
-                    p[T] = onto_disc(p[T] - (self.W[T] @ p + self.b[T]) / weight[i], self.mu[i] * p[n])
-            if np.max(abs(p - before), initial=0.0) <= 1e-12:
-                break
-        return p
+        k, weight = len(p), np.ones((len(self.N), 2))
+        weight[:, 0] = np.maximum(self.W[self.N, self.N], 0.1)
+        blocks = self.W[self.T[:, :, None], self.T[:, None, :]]
+        if len(blocks):
+            weight[self.rough, 1] = np.maximum(np.linalg.norm(blocks, 2, axis=(1, 2)), NEGLIGIBLE)
+        return fastest()(p.copy(), self.W, self.b, self.mu, self.N, np.append(self.N[1:], k), weight, count)
 
     def by_lcp(self, facets: int = 8) -> tuple[Array, str, float]:
         """(p, status, residual) by Lemke's method, with friction in a pyramid; in the plane that is exact.

@@ -17,7 +17,9 @@ from ..model import checked
 from ..spatial import Array
 from ..standard_form import Dynamics
 from .cone import solve_contact
+from .modes import every_mode
 
+FEW = 3             # contacts in the plane whose 4^m modes are tried one by one where no solver finds an answer
 CLOSED = 1e-9       # a gap below it [m] counts as closed
 
 
@@ -186,9 +188,12 @@ class _Touch:
         return (1 + restitution) * self.gamma
 
     def solve(self, W: Array, b: Array, mu: Array | None = None) -> tuple[Array, str]:
-        """(p, status) of the contact problem, its blocks all of one size."""
+        """(p, status) of the contact problem, its blocks all of one size; what is hard in the plane goes by its modes."""
         mu = self.mu if mu is None else mu
         p, _, status = solve_contact(W, b, mu, [self.size] * len(mu))
+        if status == "limit" and self.size == 2 and len(mu) <= FEW:
+            found = next(every_mode(W, b, mu, (2,) * len(mu), np.max(abs(b))), None)
+            return (p, "none") if found is None else (found, "solved")
         return p, status
 
     def expansion(self, gamma: Array, given: Array) -> tuple[Array, str]:

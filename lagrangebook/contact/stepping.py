@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..constraints import _rows, _units
+from ..model import checked
 from ..spatial import Array
 from ..standard_form import Dynamics
 from .cone import solve_contact
@@ -29,7 +30,8 @@ class Step:
 
 
 def moreau_jean_step(dynamics: Dynamics, q: Array, qd: Array, dt: float, contacts: Any, tau: Any = 0.0,
-                     constraint: Any = None, theta: float = 0.5, e_T: float = 0.0, t: float = 0.0) -> Step:
+                     constraint: Any = None, theta: float = 0.5, e_T: float = 0.0, t: float = 0.0,
+                     start: Array | None = None) -> Step:
     """One step of Moreau and Jean's scheme: velocities and impulses at once, positions before and after.
 
         q_m = q + (1 − θ) dt q̇,    M (q̇⁺ − q̇) = dt (τ − h) + J_Nᵀ p_N + J_Tᵀ p_T + Jᵀ p_J,    q⁺ = q_m + θ dt q̇⁺
@@ -47,8 +49,11 @@ def moreau_jean_step(dynamics: Dynamics, q: Array, qd: Array, dt: float, contact
     constraint : with .J(q, t) and .rate(q, t); a ConstrainedDynamics brings its own
     tau        : (n,) or a function tau(t, q, qd)
     e_T        : restitution along the tangents where a contact rebounds
+    start      : (m, 1 + d) a guess of p, such as the last step's
     Jean, The non-smooth contact dynamics method (1999).
     """
+    q = checked("q", q, dynamics.nq, f"{dynamics.name} has nq = {dynamics.nq}")
+    qd = checked("qd", qd, dynamics.n, f"{dynamics.name} has n = {dynamics.n}")
     constraint = getattr(dynamics, "constraint", None) if constraint is None else constraint
     q_m, t_m = dynamics.integrate(q, qd, (1 - theta) * dt), t + (1 - theta) * dt
     M = dynamics.mass_matrix(q_m, t_m)
@@ -67,7 +72,11 @@ def moreau_jean_step(dynamics: Dynamics, q: Array, qd: Array, dt: float, contact
         v = qd + (1 - theta) * (after - qd)
         drive, impulse, after = free(v)
     near, gap, R = _looked(contacts, q_m, [qd, after], dt)
-    p, status = _contact_impulses(contacts, near, gap, R, qd, after, B, dt, e_T)
+    every = np.zeros((len(contacts.mu), R.shape[1]))
+    if start is not None and np.shape(start) != every.shape:
+        raise ValueError(f"start has shape {np.shape(start)}; wanted {every.shape}, the rows of each contact")
+    guess = None if start is None else np.asarray(start, dtype=float)[near]
+    p, status = _contact_impulses(contacts, near, gap, R, qd, after, B, dt, e_T, guess)
     pushed = np.einsum("ijk,ij->k", R, p)
     after = after + B @ pushed
     mean, p_J = (qd + after) / 2, np.zeros(0)
@@ -78,7 +87,6 @@ def moreau_jean_step(dynamics: Dynamics, q: Array, qd: Array, dt: float, contact
         power += p_J @ J @ mean / dt
     works = [dt * drive @ mean, dt * dynamics.F(v) @ mean + np.sum(lost[:, 1:]), dt * power, np.sum(lost[:, 0])]
     q, qd = dynamics.settled(dynamics.integrate(q_m, after, theta * dt), after, t + dt)
-    every = np.zeros((len(contacts.mu), R.shape[1]))
     every[near] = p
     return Step(q, qd, every, p_J, np.array(works, dtype=float), status)
 
@@ -100,20 +108,23 @@ def _looked(contacts: Any, q: Array, velocities: list[Array], dt: float) -> tupl
 
 
 def _contact_impulses(contacts: Any, near: Array, gap: Array, R: Array, qd: Array, free: Array, B: Array, dt: float,
-                      e_T: float) -> tuple[Array, str]:
-    """Impulses (k, 1 + d) and status. Only contacts that would close take part: at first by the free velocities,
-    then by those that the impulses of the others make."""
+                      e_T: float, guess: Array | None) -> tuple[Array, str]:
+    """Impulses (k, 1 + d) and status. Only contacts that would close take part: at first by the free velocities
+    and those that press in the guess, then by the velocities that the impulses of the others make."""
     before, coming = R @ qd, R @ free
     mu, e = (np.broadcast_to(x, np.shape(contacts.mu))[near] for x in (contacts.mu, contacts.e))
     rebounds = -e * before[:, 0] > abs(coming - before)[:, 0]
     b = coming + np.where(rebounds[:, None], e_T * before, 0)
     b[:, 0] = coming[:, 0] - np.where(rebounds, -e * before[:, 0], -np.maximum(gap, 0) / dt)
-    p, status, active = np.zeros(R.shape[:2]), "solved", gap + dt * coming[:, 0] < 0
+    p = np.zeros(R.shape[:2]) if guess is None else guess.copy()
+    status, active = "solved", (gap + dt * coming[:, 0] < 0) | (p[:, 0] > 0)
+    p[~active] = 0
     for _ in range(PASSES):
         rows = R[active].reshape(-1, len(qd))
         W = rows @ B @ rows.T
         if len(rows):
-            some, _, status = solve_contact(W, b[active].ravel(), mu[active], [R.shape[1]] * np.sum(active))
+            some, _, status = solve_contact(W, b[active].ravel(), mu[active], [R.shape[1]] * np.sum(active),
+                                            None if guess is None else p[active].ravel())
             p[active] = some.reshape(-1, R.shape[1])
         closing = gap + dt * (R[:, 0] @ (free + B @ (rows.T @ p[active].ravel()))) < -1e-9 * dt * np.max(abs(before), initial=0.0)
         if not np.any(closing & ~active):
@@ -132,7 +143,8 @@ def time_steps(dynamics: Dynamics, drive: Callable, t: Array, y0: Array, contact
     y, p, status = [y0], [], "finished"
     for k, dt in enumerate(np.diff(t)):
         q, qd, works = np.split(y[-1], [dynamics.nq, dynamics.nq + dynamics.n])
-        step = moreau_jean_step(dynamics, q, qd, dt, contacts, drive, theta=theta, e_T=e_T, t=t[k])
+        step = moreau_jean_step(dynamics, q, qd, dt, contacts, drive, theta=theta, e_T=e_T, t=t[k],
+                                start=p[-1] if p else None)
         following = np.concatenate([step.q, step.qd, works + step.works])
         if not np.all(np.abs(following) < LIMIT):
             status = "diverged"
