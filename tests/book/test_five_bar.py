@@ -79,7 +79,7 @@ def four_free_bodies(q, qd, u):
     return x[2:12:3], x[-2:]
 
 
-@equation("eq-five_bar-closure", r"\varphi(q) = p_L - p_R = A + L_1 d(q_1) + L_2 d(q_1 + q_2) - B - L_3 d(q_3) - L_4 d(q_3 + q_4) = 0")
+@equation("eq-five_bar-closure", r"\varphi(q) = p_L - p_R = A_L + L_1 d(q_1) + L_2 d(q_1 + q_2) - A_R - L_3 d(q_3) - L_4 d(q_3 + q_4) = 0")
 def test_the_loop_is_open_by_the_distance_of_the_tips():
     for q in np.random.default_rng(21).normal(size=(10, 4)):
         assert_allclose(LOOP.phi(q), phi(q), atol=1e-14)
