@@ -416,7 +416,8 @@ def test_ten_thousand_random_contact_problems(block):
 
 
 def check_problems(seeds, law):
-    """Each has a solution: it is found, but for one in 25, and obeys the laws as they are written."""
+    """Each has a solution: it is found, but for one in 25, obeys the laws as they are written, and friction never feeds
+    power into a slide."""
     unsolved = 0
     for seed in seeds:
         problem = any_problem(seed, mu=0.0 if law == "frictionless" else None)
@@ -427,6 +428,9 @@ def check_problems(seeds, law):
             assert np.all(np.isfinite(np.concatenate([each.qdd, each.lam_N, each.lam_T]))), seed
             if found.status != "limit":
                 assert each.residual <= 1e-8 and law_defect(problem, each) <= 1e-6, (seed, each)
+        if law == "exact":
+            slide = problem.touch.J_T(problem.q) @ problem.qd
+            assert all(found.lam_T[rows] @ slide[rows] <= 1e-9 for rows in problem.touch.blocks), seed
         if law == "frictionless":
             assert found.status == "solved", seed
             assert_close(found.qdd, problem.qdd, 1e-6)
@@ -454,14 +458,6 @@ def test_the_pyramid_nears_the_cone_for_a_box_on_three_corners_that_starts_to_tu
     exact = solved(model, touch, q, np.zeros(6), tau)
     far, near = (np.max(abs(solved(model, touch, q, np.zeros(6), tau, law="facets", facets=k).qdd - exact.qdd)) for k in (4, 32))
     assert exact.status == "solved" and near < 0.2 and near < far / 3
-
-
-def test_friction_never_feeds_power_into_a_slide():
-    for seed in range(40):
-        problem = any_problem(seed)
-        found = problem.solve()
-        for rows in problem.touch.blocks:
-            assert found.lam_T[rows] @ problem.touch.J_T(problem.q)[rows] @ problem.qd <= 1e-9
 
 
 # -- with other parts of the house ---------------------------------------------------------------------------------
@@ -546,16 +542,18 @@ def test_sticking_contacts_minimise_energy_as_scipy_does(seed):
     W, b, mu = delassus(M, R), R @ rng.normal(size=3 * m + 2), rng.uniform(0.1, 1.0, m)
     p, residual, status = solve_contact(W, b, mu, [3] * m)
     assert status == "solved" and residual <= 1e-10
-    N = np.arange(m) * 3
-    T = np.setdiff1d(np.arange(3 * m), N)
+    N, pressed = np.arange(m) * 3, [i for i in range(m) if p[3 * i] > 1e-9]
+    T = np.array([3 * i + k for i in pressed for k in (1, 2)], dtype=int)
+    assert_allclose(np.delete(p, [*(3 * np.array(pressed, dtype=int)), *T]), 0, atol=1e-9)      # open ones: nothing at all
 
     def whole(x):
         y = p.copy()
         y[T] = x
         return y
-    limits = [{"type": "ineq", "fun": lambda x, i=i: (mu[i] * p[3 * i])**2 - x[2 * i] ** 2 - x[2 * i + 1]**2} for i in range(m)]
-    best = minimize(lambda x: whole(x) @ W @ whole(x) / 2 + b @ whole(x), 0 * p[T], constraints=limits, method="SLSQP",
-                    options={"ftol": 1e-14, "maxiter": 500})
+    discs = [{"type": "ineq", "fun": lambda x, j=j, i=i: 1 - x[2 * j:2 * j + 2] @ x[2 * j:2 * j + 2] / (mu[i] * p[3 * i])**2}
+             for j, i in enumerate(pressed)]
+    best = minimize(lambda x: whole(x) @ W @ whole(x) / 2 + b @ whole(x), 0 * p[T], jac=lambda x: (W @ whole(x) + b)[T],
+                    constraints=discs, method="SLSQP", options={"ftol": 1e-14, "maxiter": 500})
     assert_allclose(best.x, p[T], atol=2e-4 * (1 + np.max(abs(p))))
     v = W @ p + b
     assert np.all(v[N] >= -1e-9) and abs(v[N] @ p[N]) <= 1e-8
