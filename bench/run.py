@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from lagrangebook.constraints import assemble, constrained_accelerations
-from lagrangebook.mechanisms import arm7, five_bar, pendulum, puma560, two_link
+from lagrangebook.mechanisms import arm7, five_bar, pendulum, pile, puma560, two_link
 from lagrangebook.model import GROUND
 from lagrangebook.standard_form import of_model
 from lagrangebook.tape import compiled
@@ -240,6 +240,38 @@ def mujoco_rows(rows):
                  **interleaved(lambda: fast.rk4(q0, qd0, np.zeros(6), 1e-3, 1000), theirs)})
 
 
+def pile_rows(rows, dt=0.005):
+    """A step of the pile of twenty discs that has come down: contacts solved to 1e-10, and MuJoCo's soft ones."""
+    try:
+        import mujoco
+    except ImportError:
+        return
+    from lagrangebook.contact.stepping import moreau_jean_step
+    from lagrangebook.simulate import simulate
+    heap, R = pile(), 0.1
+    fast, n = compiled(heap.model), heap.model.n
+    walls = "".join(f"<geom type='plane' size='0 0 1' pos='{x} 0 0' zaxis='{z}'/>"
+                    for x, z in ((0, "0 1 0"), (0, "1 0 0"), (-heap.contacts.offsets[2], "-1 0 0")))
+    discs = "".join(f"<body pos='{x} {y} 0'><joint type='slide' axis='1 0 0'/><joint type='slide' axis='0 1 0'/><joint axis='0 0 1'/>"
+                    f"<geom type='sphere' size='{R}'/><inertial pos='0 0 0' mass='1' diaginertia='0.0025 0.0025 0.005'/></body>"
+                    for x, y, _ in (body.placement.p for body in heap.model.bodies))
+    peer = mujoco.MjModel.from_xml_string(
+        f"<mujoco><option timestep='{dt}' gravity='0 -9.81 0' cone='elliptic'/><compiler inertiafromgeom='false'/>"
+        f"<default><geom friction='0.5 0 0' condim='3'/></default><worldbody>{walls}{discs}</worldbody></mujoco>")
+    data = mujoco.MjData(peer)
+
+    run = simulate(fast, heap.model.zero, np.zeros(n), dt * np.arange(401), method="moreau_jean", contacts=heap.contacts)
+    for _ in range(400):
+        mujoco.mj_step(peer, data)
+    height = np.array([body.placement.p[1] for body in heap.model.bodies])
+    mean = np.mean(height + run.q[-1, 1::3]), np.mean(height + data.qpos[1::3])
+    assert run.status == "finished" and abs(mean[0] / mean[1] - 1) < 0.03, f"the piles are {mean[0]:.3f} and {mean[1]:.3f} m high"
+    assert moreau_jean_step(fast, run.q[-1], run.qd[-1], dt, heap.contacts, start=run.impulses[-1]).status == "solved"
+    rows.append({"group": "pile", "model": "20 discs", "quantity": "a step of 5 ms, 32 contacts", "peer": "MuJoCo", **interleaved(
+        lambda: moreau_jean_step(fast, run.q[-1], run.qd[-1], dt, heap.contacts, start=run.impulses[-1]),
+        lambda: mujoco.mj_step(peer, data))})
+
+
 def symbolic_peer(rows):
     """A double pendulum from energies to code: ours, and sympy.physics.mechanics' LagrangesMethod with lambdify."""
     import sympy
@@ -300,16 +332,20 @@ def own_times(rows):
     rows.append({"group": "import", "model": "", "quantity": "CPU beyond numpy", "seconds": cost})
 
 
-def main():
+PARTS = {"single_states": True, "chains": True, "closed_loop": True, "batches": True, "mujoco_rows": False,
+         "pile_rows": False, "symbolic_peer": False, "own_times": False}     # does it want Pinocchio?
+
+
+def main(*chosen):
+    """All parts, or the chosen ones alone, whose rows take the place of those of the last run."""
     import pinocchio as pin
     rows = []
-    single_states(pin, rows)
-    chains(pin, rows)
-    closed_loop(pin, rows)
-    batches(pin, rows)
-    mujoco_rows(rows)
-    symbolic_peer(rows)
-    own_times(rows)
+    for name in chosen or PARTS:
+        globals()[name](*[pin] * PARTS[name], rows)
+    new = {(row["group"], row["model"], row["quantity"]) for row in rows}
+    if chosen:
+        rows = [row for row in json.loads(RESULTS.read_text())["rows"]
+                if (row["group"], row["model"], row["quantity"]) not in new] + rows
     cpu = next((line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line),
                platform.processor()) if Path("/proc/cpuinfo").exists() else platform.processor()
     machine = {"cpu": cpu, "cores": os.cpu_count(), "python": platform.python_version(), "numpy": np.__version__,
@@ -321,4 +357,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])
