@@ -8,7 +8,7 @@ import nbformat
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-GENERATED = "book/back/solutions"
+GENERATED = {"book/back/solutions", *(f"book/{part}/exercises" for part in ("energy", "newton_euler", "standard_form", "contact", "back"))}
 
 
 def toc():
@@ -43,7 +43,7 @@ def code_cells(path):
 
 def sources():
     """Every page of the book that is written by hand: notebooks and Markdown."""
-    pages = [path for path in (ROOT / "book").rglob("*.md") if name(path) != f"{GENERATED}.md"]
+    pages = [path for path in (ROOT / "book").rglob("*.md") if name(path.with_suffix("")) not in GENERATED]
     return sorted([*pages, *notebooks()])
 
 
