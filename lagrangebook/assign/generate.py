@@ -18,7 +18,7 @@ from pathlib import Path
 from lagrangebook import check
 
 from .bank import bank, choose, varied
-from .jail import Jail, Limits
+from .jail import PACKAGE, Jail, Limits
 from .judge import Key, step
 
 BLANK = "answer_{} = None  # your answer"
@@ -236,7 +236,8 @@ def generate(folder, choice, source, level, title=None, variant=None):
     seed, title = old.get("seed", secrets.randbelow(1 << 31)), title or old.get("title", folder.name)
     set_ = private_key(folder.name, title, chosen, chapters, seed, choice)
     limits = Limits(**set_["limits"])
-    release, solution = notebooks(title, chosen, chapters, limits, choice["variant"] is None)
+    self_check = choice["variant"] is None and Path(source).resolve() == PACKAGE.parent / "exercises"
+    release, solution = notebooks(title, chosen, chapters, limits, self_check)
     return write(folder, source, set_, release, solution, chosen, level)
 
 
