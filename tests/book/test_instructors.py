@@ -44,6 +44,15 @@ def test_the_plan_names_chapters_of_the_book():
     assert re.findall(r"^\| (\d+) \|", PAGE, re.M) == [str(week) for week in range(1, 13)]
 
 
+def test_a_set_is_handed_out_after_its_chapters():
+    weeks = re.findall(r"^\| \d+ \| (.*?) \| ?(.*)\|$", PAGE, re.M)
+    for number, word in enumerate(("first set", "second set", "third set", "fourth set")):
+        (week,) = [k for k, (_, handed) in enumerate(weeks) if word in handed]
+        read = " ".join(chapters for chapters, _ in weeks[:week + 1])
+        for name, *_ in ROWS[4 * number:4 * number + 4]:
+            assert f"/{name[:-2]}`" in read, f"{word}: {name}"
+
+
 def test_every_printed_command_is_one_and_names_questions_that_exist(questions):
     ours = [shlex.split(line)[3:] for line in COMMANDS if line.startswith("python -m lagrangebook.assign")]
     assert {words[0] for words in ours} > {"list", "generate", "selftest", "grade", "report", "export", "gradescope"}

@@ -49,3 +49,16 @@ def test_the_book_holds_no_solution_of_an_even_exercise():
             assert (cell.source.strip() in text) == bool(odd), own["answer"]
     assigned = re.findall(r"^\s*(?:def )?answer_(\d+)\b(?:\s*=[^=]|\()", text, re.M)
     assert [number for number in assigned if int(number) % 2 == 0] == []
+
+
+def test_the_pages_of_statements_hold_every_question_and_no_solution():
+    pages = sorted((ROOT / "book").glob("*/exercises.md"))
+    if not pages:
+        pytest.skip("the pages are written when the book is built")
+    text = "\n".join(page.read_text(encoding="utf8") for page in pages)
+    for path in BANK:
+        assert text.count(f"(exercises-{path.stem})=") == 1
+        for own, cell in facts(path, "answer"):
+            solution = cell.source.strip()
+            assert len(solution) < 25 or solution not in text, own["answer"]
+    assert re.findall(r"^(?:def )?answer_\d+\s*(?:=[^=]|\()", text, re.M) == []
