@@ -56,9 +56,9 @@ def text(x, y, words, anchor="start", size=13, more=""):
 
 def rows(book):
     """The height of each chapter in the picture; a part opens with one empty row."""
-    heights, y, part = {}, 58, None
+    heights, y, part = {}, 74, None
     for name, chapter in book.items():
-        y += ROW if chapter["part"] == part else ROW * 1.8
+        y += ROW if chapter["part"] == part else ROW * 2
         heights[name], part = y, chapter["part"]
     return heights
 
@@ -69,7 +69,7 @@ def picture(book):
     drawn = []
     for k, path in enumerate(PATHS):
         x, (marked, needed) = DOTS + 32 * k, leaned_on(path, book)
-        drawn.append(text(x - 2, 66, path, size=12, more=f' transform="rotate(-35 {x} 66)"'))
+        drawn.append(text(x + 4, 84, path, size=12, more=f' transform="rotate(-60 {x + 4} 84)"'))
         drawn += [f'<circle cx="{x}" cy="{y[name]}" r="6" fill="{PATH_COLOURS[k]}"/>' for name in book if name in marked]
         drawn += [f'<circle cx="{x}" cy="{y[name]}" r="5" fill="none" stroke="{PATH_COLOURS[k]}" stroke-width="1.5"/>'
                   for name in book if name in needed]
