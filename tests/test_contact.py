@@ -1,4 +1,5 @@
-"""Contact: gaps and their rows, accelerations and forces with Coulomb's law, and what happens where there are none."""
+"""Contact: gaps and their rows, accelerations and forces with Coulomb's law, and what happens where there
+are none."""
 
 from dataclasses import replace
 from functools import partial
@@ -13,8 +14,8 @@ from scipy.optimize import minimize, nnls
 from lagrangebook.constraints import delassus, point_loop
 from lagrangebook.contact.cone import coulomb_residual, friction_cone, onto_disc, solve_contact
 from lagrangebook.contact.forces import contact_accelerations, force_bounds
-from lagrangebook.contact.gaps import (Contacts, contacts, moves_in_plane, point_curve, point_plane, sphere_plane,
-                                       sphere_sphere)
+from lagrangebook.contact.gaps import (Contacts, contacts, moves_in_plane, point_curve, point_plane,
+                                       sphere_plane, sphere_sphere)
 from lagrangebook.contact.surfaces import curve, level
 from lagrangebook.inertia import Inertia, box, point_mass
 from lagrangebook.model import GROUND, Body, Joint, Model
@@ -54,7 +55,8 @@ def solved(model, items, q, qd, tau=None, **more):
     """contact_accelerations of a model."""
     form = of_model(model)(np.asarray(q, dtype=float), np.asarray(qd, dtype=float))
     return contact_accelerations(form, np.zeros(model.n) if tau is None else np.asarray(tau, dtype=float),
-                                 items if isinstance(items, Contacts) else contacts(items), np.asarray(q, float),
+                                 items if isinstance(items, Contacts) else contacts(items),
+                                 np.asarray(q, float),
                                  np.asarray(qd, float), **more)
 
 
@@ -62,16 +64,18 @@ def solved(model, items, q, qd, tau=None, **more):
 
 BOWL = level(lambda y: y @ np.diag([0.5, 2, 1]) @ y - 1, lambda y: np.diag([1.0, 4, 2]) @ y,
              lambda y: np.diag([1.0, 4, 2]), k=3)
-VALLEY = curve(lambda s: np.array([s, s**2 / 5]), lambda s: np.array([1, 2 * s / 5]), lambda s: np.array([0, 0.4]),
-               (-30, 30))
+VALLEY = curve(lambda s: np.array([s, s**2 / 5]), lambda s: np.array([1, 2 * s / 5]),
+               lambda s: np.array([0, 0.4]), (-30, 30))
 
 
 def all_kinds(model, rng):
     """A contact of every kind between the last body of the model and the ground or the first body."""
     r = partial(rng.normal, size=3)
     last, first = model.N - 1, 0 if model.N > 1 else GROUND
-    return contacts(point_plane(model, last, r(), r(), 0.3), sphere_plane(model, last, r(), 0.2, r(), body_b=first),
-                    sphere_sphere(model, last, r(), 0.2, first, r(), 0.4), sphere_sphere(model, last, r(), 0, GROUND, r(), 0),
+    return contacts(point_plane(model, last, r(), r(), 0.3),
+                    sphere_plane(model, last, r(), 0.2, r(), body_b=first),
+                    sphere_sphere(model, last, r(), 0.2, first, r(), 0.4),
+                    sphere_sphere(model, last, r(), 0, GROUND, r(), 0),
                     point_curve(model, last, r(), BOWL, radius=0.1, body_b=first),
                     point_curve(model, last, r(), VALLEY, radius=0.1))
 
@@ -95,7 +99,8 @@ def test_the_rows_are_those_of_the_material_points_that_touch(seed):
         x, frame = contact.frame(q)
         assert_allclose(frame @ frame.T, np.eye(1 + contact.d), atol=1e-12)
         ends = (x + contact.gap(q) * frame[0], contact.a), (x, contact.b)
-        loops = [point_loop(model, i, _in_body(model, q, i, at), GROUND if i != GROUND else 0, np.zeros(3)) for at, i in ends]
+        loops = [point_loop(model, i, _in_body(model, q, i, at), GROUND if i != GROUND else 0, np.zeros(3))
+                 for at, i in ends]
         u = loops[0].velocity(q, qd) - (0 if contact.b == GROUND else loops[1].velocity(q, qd))
         assert_close(np.vstack([contact.N(q), contact.T(q)]) @ qd, frame @ u)
 
@@ -108,9 +113,11 @@ def _in_body(model, q, i, x):
 
 def test_a_curve_given_by_points_and_by_an_equation_is_the_same_curve():
     model = planar_body(1.0, 0.1)
-    parabola = level(lambda y: y[1] - y[0]**2 / 5, lambda y: np.array([-2 * y[0] / 5, 1]), lambda y: np.diag([-0.4, 0]))
+    parabola = level(lambda y: y[1] - y[0]**2 / 5, lambda y: np.array([-2 * y[0] / 5, 1]),
+                     lambda y: np.diag([-0.4, 0]))
     q, qd = np.array([0.4, 0.9, 0.3]), np.array([0.7, -0.2, 1.1])
-    one, other = (point_curve(model, 0, (0.1, -0.3, 0), surface, radius=0.05) for surface in (VALLEY, parabola))
+    one, other = (point_curve(model, 0, (0.1, -0.3, 0), surface, radius=0.05)
+                  for surface in (VALLEY, parabola))
     assert_allclose(one.gap(q), other.gap(q), atol=1e-12)
     assert_allclose(one.N(q), other.N(q), atol=1e-10)
     assert_allclose(one.bias(q, qd), other.bias(q, qd), atol=1e-9)
@@ -137,8 +144,8 @@ def test_contacts_are_one_object_and_can_be_chosen_from():
 @pytest.mark.parametrize("case", cases("point_mass_contact"), ids=lambda case: case["mode"])
 def test_a_pushed_point_mass_sticks_slips_or_lifts_off(case):
     model = particle(case["m"])
-    found = solved(model, [point_plane(model, 2, (0, 0, 0), mu=case["mu"])], np.zeros(3), [*case["v_tangential"], 0],
-                   case["F"])
+    found = solved(model, [point_plane(model, 2, (0, 0, 0), mu=case["mu"])], np.zeros(3),
+                   [*case["v_tangential"], 0], case["F"])
     assert found.status == "solved"
     assert found.modes == ({"slip onset": "slip", "lift-off": "separating"}.get(case["mode"], case["mode"]),)
     assert_close(found.qdd, case["acceleration"])
@@ -150,27 +157,33 @@ def test_a_block_on_an_incline_slows_down_and_then_sticks_or_slides_back(case):
     up = np.array([np.cos(case["alpha"]), np.sin(case["alpha"]), 0])
     normal, v0 = np.cross(EZ, up), case["v0"]
     model = particle(1.0, (EX, EY), gravity=(0, -case["g"], 0))
-    sliding = solved(model, [point_plane(model, 1, (0, 0, 0), normal, mu=case["mu_k"])], np.zeros(2), (v0 * up)[:2])
+    sliding = solved(model, [point_plane(model, 1, (0, 0, 0), normal, mu=case["mu_k"])], np.zeros(2),
+                     (v0 * up)[:2])
     slowing = sliding.qdd @ up[:2]
     if not case["stops"]:
         assert_allclose(slowing, case["acceleration"], atol=1e-12)
         return
-    assert_allclose([-v0 / slowing, -v0**2 / slowing / 2], [case["stop_time"], case["stop_displacement"]], atol=1e-12)
-    static = solved(model, [point_plane(model, 1, (0, 0, 0), normal, mu=case["mu_s"])], np.zeros(2), np.zeros(2))
+    assert_allclose([-v0 / slowing, -v0**2 / slowing / 2], [case["stop_time"], case["stop_displacement"]],
+                    atol=1e-12)
+    static = solved(model, [point_plane(model, 1, (0, 0, 0), normal, mu=case["mu_s"])], np.zeros(2),
+                    np.zeros(2))
     assert static.modes == ("stick" if case["sticks_after"] else "slip",)
     if case["sticks_after"]:
         assert_allclose(abs(static.lam_T), case["friction_force_per_mass_when_stuck"], atol=1e-12)
     else:
-        back = solved(model, [point_plane(model, 1, (0, 0, 0), normal, mu=case["mu_k"])], np.zeros(2), -1e-3 * up[:2])
+        back = solved(model, [point_plane(model, 1, (0, 0, 0), normal, mu=case["mu_k"])], np.zeros(2),
+                      -1e-3 * up[:2])
         assert_allclose(back.qdd @ up[:2], case["acceleration_after_reversal"], atol=1e-12)
 
 
 @pytest.mark.parametrize("case", cases("ramped_pull"), ids=lambda case: f"{case['angle_above_horizontal']}")
 def test_a_growing_pull_holds_until_its_threshold(case):
-    model, angle, threshold = particle(case["mass"], (EX, EY), (0, -G, 0)), case["angle_above_horizontal"], case["threshold_force"]
+    model, angle, threshold = particle(case["mass"], (EX, EY),
+                                       (0, -G, 0)), case["angle_above_horizontal"], case["threshold_force"]
     pull = np.array([np.cos(angle), np.sin(angle)])
     touch = {mu: [point_plane(model, 1, (0, 0, 0), mu=case[mu])] for mu in ("mu_s", "mu_k")}
-    below, above = (solved(model, touch["mu_s"], np.zeros(2), np.zeros(2), share * threshold * pull) for share in (1 - 1e-6, 1 + 1e-6))
+    below, above = (solved(model, touch["mu_s"], np.zeros(2), np.zeros(2), share * threshold * pull)
+                    for share in (1 - 1e-6, 1 + 1e-6))
     assert below.modes == ("stick",) and above.modes == ("slip",)
     assert_allclose(below.lam_N, case["normal_at_threshold"], atol=1e-4)
     assert_allclose(above.qdd, 0, atol=1e-4)
@@ -188,11 +201,13 @@ def test_a_block_under_a_turning_pull_goes_round_in_its_circle(case):
 
 
 def test_a_point_leaves_a_smooth_ball_at_two_thirds_of_its_height():
-    """cos θ = 2/3 from the top, where v² = 2 g R (1 − cos θ) asks for g cos θ = v²/R. The same from the ball's equation."""
+    """cos θ = 2/3 from the top, where v² = 2 g R (1 − cos θ) asks for g cos θ = v²/R. The same from the
+    ball's equation."""
     R = 1.5
     model = particle(0.7, (EX, EY), (0, -G, 0))
     ring = level(lambda y: y @ y - R**2, lambda y: 2 * y, lambda y: 2 * np.eye(2))
-    for touch in (sphere_sphere(model, 1, (0, 0, 0), 0, GROUND, (0, 0, 0), R), point_curve(model, 1, (0, 0, 0), ring)):
+    for touch in (sphere_sphere(model, 1, (0, 0, 0), 0, GROUND, (0, 0, 0), R),
+                  point_curve(model, 1, (0, 0, 0), ring)):
         for cosine, mode in ((0.70, "slip"), (0.64, "separating")):
             sine, v = np.sqrt(1 - cosine**2), np.sqrt(2 * G * R * (1 - cosine))
             found = solved(model, [touch], (R * sine, R * cosine), (v * cosine, -v * sine))
@@ -204,28 +219,33 @@ def test_a_block_on_a_table_is_lifted_or_pushed():
     data = load("examples")["block_on_table"]
     model, table = particle(data["parameters"]["m"], (EX, EY), (0, -G, 0)), dict(mu=data["friction"]["mu"])
     for case in data["pull_cases_acceleration_LCP"]:
-        found = solved(model, [point_plane(model, 1, (0, 0, 0))], np.zeros(2), np.zeros(2), (0, case["pull_up_N"]))
-        assert_allclose([found.lam_N[0], found.qdd[1]], [case["lambda"], case["gap_acceleration"]], atol=1e-12)
+        found = solved(model, [point_plane(model, 1, (0, 0, 0))], np.zeros(2), np.zeros(2),
+                       (0, case["pull_up_N"]))
+        assert_allclose([found.lam_N[0], found.qdd[1]], [case["lambda"], case["gap_acceleration"]],
+                        atol=1e-12)
     for push in (4, 8):
-        found, case = (solved(model, [point_plane(model, 1, (0, 0, 0), **table)], np.zeros(2), np.zeros(2), (push, 0)),
+        found, case = (solved(model, [point_plane(model, 1, (0, 0, 0), **table)], np.zeros(2), np.zeros(2),
+                              (push, 0)),
                        data["friction"][f"push_{push}N"])
         assert found.modes == (case["mode"],)
         assert_allclose([found.lam_T[0], found.qdd[0]], [case["friction"], case["acceleration"]], atol=1e-12)
 
 
 def test_of_a_rod_on_two_ends_one_lifts_though_no_single_force_is_dropped():
-    """Both forces of the equality solution are negative; dropping both lets one end fall through the floor."""
+    """Both forces of the equality solution are negative; dropping both lets one end fall through the
+    floor."""
     data = load("examples")["block_on_table"]["rod_two_contacts"]
     model = planar_body(1.0, 1 / 3)
     touch = contacts(point_plane(model, 0, (side, 0, 0)) for side in (-1, 1))
-    assert_allclose(delassus(of_model(model)(np.zeros(3), np.zeros(3)).M, touch.J_N(np.zeros(3))), data["W"], atol=1e-12)
+    assert_allclose(delassus(of_model(model)(np.zeros(3), np.zeros(3)).M, touch.J_N(np.zeros(3))), data["W"],
+                    atol=1e-12)
     for side in (1, -1):
         found = solved(model, touch, np.zeros(3), np.zeros(3), (0, data["F"], side * data["F"] * data["x"]))
         assert_allclose(found.lam_N[::side], data["LCP_lambda"], atol=1e-9)
         assert_allclose((touch.J_N(np.zeros(3)) @ found.qdd)[::side], data["LCP_gap_acceleration"], atol=1e-9)
 
 
-# -- rods, ladders, boxes --------------------------------------------------------------------------------------
+# -- rods, ladders, boxes ------------------------------------------------------------------------------------
 
 def ladder(length, angle, mu_floor=0.0, mu_wall=0.0):
     """A uniform ladder of unit mass, its foot on the floor y = 0 at the right, its top at the wall x = 0."""
@@ -246,7 +266,8 @@ def test_a_ladder_stands_above_its_angle_and_slips_below(case):
         assert len(rests) == (by > 0)
 
 
-@pytest.mark.parametrize("case", cases("frictionless_ladder_leaves_wall"), ids=lambda case: f"{case['length']}")
+@pytest.mark.parametrize("case", cases("frictionless_ladder_leaves_wall"),
+                         ids=lambda case: f"{case['length']}")
 def test_a_smooth_ladder_leaves_the_wall_when_its_force_vanishes(case):
     model, touch, q = ladder(case["length"], case["theta0"])
     start = solved(model, touch, q, np.zeros(3))
@@ -291,7 +312,8 @@ def corner_box(case):
     """A box on the floor on its four corners, pulled."""
     m, hx, hy, hz = case["m"], case["half_x"], case["half_y"], case["com_height"]
     model = single("free", box(m, 2 * hx, 2 * hy, 2 * hz), gravity=(0, 0, -G))
-    touch = contacts(point_plane(model, 0, (x * hx, y * hy, -hz), mu=case["mu"]) for x in (1, -1) for y in (1, -1))
+    touch = contacts(point_plane(model, 0, (x * hx, y * hy, -hz), mu=case["mu"]) for x in (1, -1)
+                     for y in (1, -1))
     tau = np.array([0, case["F"] * (case["force_height"] - hz), 0, case["F"], 0, 0])
     return model, touch, np.array([0, 0, hz, 0, 0, 0, 1.0]), tau
 
@@ -307,14 +329,16 @@ def test_a_pulled_box_on_four_corners_sticks_slides_or_tips(case, law):
         return
     assert_allclose(found.qdd, [0, 0, 0, case["acceleration"], 0, 0], atol=1e-8)
     assert_allclose([found.lam_N[:2].sum(), found.lam_N[2:].sum(), -found.lam_T[::2].sum()],
-                    [case["front_pair_normal_sum"], case["back_pair_normal_sum"], case["total_friction"]], atol=1e-6)
+                    [case["front_pair_normal_sum"], case["back_pair_normal_sum"],
+                     case["total_friction"]], atol=1e-6)
 
 
 def test_four_corners_bear_what_they_like_but_no_more_than_their_bounds():
-    """Smooth: f₁ = s, f₂ = front − s, and no moment about x makes f₁ + f₃ half of the weight: each from 0 to its pair's sum.
+    """Smooth: f₁ = s, f₂ = front − s, and no moment about x makes f₁ + f₃ half of the weight: each from 0
+    to its pair's sum.
 
-    With x_front the front pair's sum F and the back pair's B < F: f₁ + f₃ = (F + B)/2, so f₃ = (F + B)/2 − f₁ within
-    [0, B] keeps f₁ within [(F − B)/2, (F + B)/2].
+    With x_front the front pair's sum F and the back pair's B < F: f₁ + f₃ = (F + B)/2, so f₃ = (F + B)/2 −
+    f₁ within [0, B] keeps f₁ within [(F − B)/2, (F + B)/2].
     """
     case = cases("box_four_corners")[0] | {"mu": 0.0, "F": 0.0}
     model, touch, q, _ = corner_box(case)
@@ -339,7 +363,7 @@ def test_a_wedged_block_is_jammed_with_forces_of_any_size():
     assert status == "unbounded" and np.all(lower <= 1e-9) and np.all(np.isinf(upper))
 
 
-# -- where only an impulse is left -------------------------------------------------------------------------------
+# -- where only an impulse is left ---------------------------------------------------------------------------
 
 def channel(narrowing):
     """A disc of radius 1 between walls y = ±(1 − c x²/2): as wide as the disc at x = 0."""
@@ -370,7 +394,8 @@ def test_a_closed_contact_that_approaches_needs_an_impulse():
 def test_bilateral_constraints_that_contradict_each_other_leave_no_motion():
     model = particle(1.0)
     twice = dict(J=np.array([[1.0, 0, 0], [1.0, 0, 0]]), gamma=np.array([0.0, 1.0]))
-    assert solved(model, [point_plane(model, 2, (0, 0, 0))], np.zeros(3), np.zeros(3), **twice).status == "none"
+    assert solved(model, [point_plane(model, 2, (0, 0, 0))], np.zeros(3), np.zeros(3),
+                  **twice).status == "none"
 
 
 def test_no_contact_closed_leaves_free_fall():
@@ -380,11 +405,12 @@ def test_no_contact_closed_leaves_free_fall():
     assert_allclose(found.qdd, (0, 0, -G), atol=1e-12)
 
 
-# -- many contacts -----------------------------------------------------------------------------------------------
+# -- many contacts -------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("seed", range(20))
 def test_without_friction_the_acceleration_is_nearest_to_the_free_one(seed):
-    """Gauss: q̈ minimises (q̈ − q̈_free)ᵀM(q̈ − q̈_free) over J_N q̈ + bias ≥ 0; non-negative least squares finds it too."""
+    """Gauss: q̈ minimises (q̈ − q̈_free)ᵀM(q̈ − q̈_free) over J_N q̈ + bias ≥ 0; non-negative least squares
+    finds it too."""
     problem = any_problem(seed, mu=0.0)
     found = problem.solve(law="frictionless")
     assert found.status == "solved"
@@ -394,7 +420,7 @@ def test_without_friction_the_acceleration_is_nearest_to_the_free_one(seed):
     A = np.linalg.solve(L, J_N[pressed].T)
     free = problem.form.accelerations(problem.tau)
     b = J_N[pressed] @ free + bias[pressed]
-    # the dual min ½‖A λ‖² + b·λ over λ ≥ 0, b = Aᵀx for a feasible problem up to what lies outside of A's range
+    # the dual min ½‖A λ‖² + b·λ over λ ≥ 0, b = Aᵀx for a feasible problem up to what A cannot reach
     x = np.linalg.lstsq(A.T, -b, rcond=None)[0]
     if np.max(abs(A.T @ x + b), initial=0.0) > 1e-8:
         pytest.skip("not a least-squares problem: separating contacts that depend on pressed ones")
@@ -416,8 +442,8 @@ def test_ten_thousand_random_contact_problems(block):
 
 
 def check_problems(seeds, law):
-    """Each has a solution: it is found, but for one in 25, obeys the laws as they are written, and friction never feeds
-    power into a slide."""
+    """Each has a solution: it is found, but for one in 25, obeys the laws as they are written, and friction
+    never feeds power into a slide."""
     unsolved = 0
     for seed in seeds:
         problem = any_problem(seed, mu=0.0 if law == "frictionless" else None)
@@ -439,7 +465,8 @@ def check_problems(seeds, law):
 
 @pytest.mark.parametrize("facets", [4, 8, 32])
 def test_a_pyramid_turns_friction_by_no_more_than_its_error(facets):
-    """A point sliding in every direction: the pyramid's friction along −u is short of μ N by 1 − cos(π/facets) at most."""
+    """A point sliding in every direction: the pyramid's friction along −u is short of μ N by 1 −
+    cos(π/facets) at most."""
     model = particle(1.0)
     touch, short = [point_plane(model, 2, (0, 0, 0), mu=0.5)], []
     for angle in 2 * np.pi * np.arange(101) / 101:
@@ -456,11 +483,12 @@ def test_the_pyramid_nears_the_cone_for_a_box_on_three_corners_that_starts_to_tu
     touch = touch[:3]
     tau = tau + np.array([0, 0, 14.0, 0, 25.0, 0])
     exact = solved(model, touch, q, np.zeros(6), tau)
-    far, near = (np.max(abs(solved(model, touch, q, np.zeros(6), tau, law="facets", facets=k).qdd - exact.qdd)) for k in (4, 32))
+    far, near = (np.max(abs(solved(model, touch, q, np.zeros(6), tau, law="facets", facets=k).qdd
+                            - exact.qdd)) for k in (4, 32))
     assert exact.status == "solved" and near < 0.2 and near < far / 3
 
 
-# -- with other parts of the house ---------------------------------------------------------------------------------
+# -- with other parts of the house ---------------------------------------------------------------------------
 
 @pytest.mark.parametrize("seed", range(6))
 def test_a_compiled_model_gives_the_same_forces(seed):
@@ -474,7 +502,8 @@ def test_a_compiled_model_gives_the_same_forces(seed):
 
 
 def test_a_hinge_made_of_constraints_feels_the_same_contact_as_a_joint():
-    """A rod leans with its tip on a rough floor: once as a pendulum, once as a free planar rod with a point loop."""
+    """A rod leans with its tip on a rough floor: once as a pendulum, once as a free planar rod with a point
+    loop."""
     inertia, angle = Inertia(1.0, (0.5, 0, 0), np.diag([0, 0, 1 / 12])), -0.6
     joint = Model((Body("rod", GROUND, Joint("revolute", EZ), Pose(), inertia),), gravity=(0, -G, 0))
     free = Model((Body("rod", GROUND, Joint("planar", EZ), Pose(), inertia),), gravity=(0, -G, 0))
@@ -497,25 +526,29 @@ def test_a_hinge_made_of_constraints_feels_the_same_contact_as_a_joint():
         assert_allclose([lower[0], upper[0]], ends, atol=1e-7)
 
 
-# -- the one problem -------------------------------------------------------------------------------------------------
+# -- the one problem -----------------------------------------------------------------------------------------
 
 def test_K01_one_contact_has_its_solution_or_is_said_to_have_none():
     case = fault("K01")
     for (m, q), solutions in zip(case["inputs"]["m_q"], case["expected"]["all_solutions"]):
         p, residual, status = solve_contact([[m]], [q], [0.0], [1])
         if solutions:
-            assert status == "solved" and min(abs(p[0] - z[0] if np.ndim(z) else p[0] - z) for z in solutions) <= 1e-12
+            assert status == "solved" and min(abs(p[0] - z[0] if np.ndim(z) else p[0] - z)
+                                              for z in solutions) <= 1e-12
         else:
             assert status in ("none", "limit")
 
 
 def test_K04_friction_is_projected_onto_the_disc_and_opposes_the_slip():
     case = fault("K04")
-    given, expected, radius = case["inputs"], case["expected"], case["inputs"]["mu"] * case["inputs"]["normal"]
+    given, expected = case["inputs"], case["expected"]
+    radius = given["mu"] * given["normal"]
     assert_allclose(onto_disc(np.array(given["trial_force"]), radius), expected["projected_trial"], atol=1e-9)
-    assert_allclose(onto_disc(np.array(given["trial_inside"]), radius), expected["projected_inside"], atol=1e-9)
+    assert_allclose(onto_disc(np.array(given["trial_inside"]), radius), expected["projected_inside"],
+                    atol=1e-9)
     model = particle(given["normal"] / G)
-    found = solved(model, [point_plane(model, 2, (0, 0, 0), mu=given["mu"])], np.zeros(3), [*given["slip_velocity"], 0])
+    found = solved(model, [point_plane(model, 2, (0, 0, 0), mu=given["mu"])], np.zeros(3),
+                   [*given["slip_velocity"], 0])
     assert_allclose(found.lam_T, expected["sliding_force"], atol=1e-9)
     for wrong in case["faulty_result"].values():
         assert np.max(abs(found.lam_T - np.array(wrong))) > 0.1
@@ -534,8 +567,8 @@ def test_K06_impulses_of_two_contacts_never_pull():
 
 @pytest.mark.parametrize("seed", range(30))
 def test_sticking_contacts_minimise_energy_as_scipy_does(seed):
-    """With μ so large that nothing slips the impulse minimises ½ pᵀW p + b·p over p_N ≥ 0; SLSQP on the cone with a fixed
-    radius finds the slipping one: ½ pᵀW p + b·p over ‖p_T‖ ≤ μ p_N*, p_N = p_N*."""
+    """With μ so large that nothing slips the impulse minimises ½ pᵀW p + b·p over p_N ≥ 0; SLSQP on the
+    cone with a fixed radius finds the slipping one: ½ pᵀW p + b·p over ‖p_T‖ ≤ μ p_N*, p_N = p_N*."""
     rng = np.random.default_rng(seed)
     m = int(rng.integers(1, 4))
     R, M = rng.normal(size=(3 * m, 3 * m + 2)), np.eye(3 * m + 2)
@@ -544,15 +577,18 @@ def test_sticking_contacts_minimise_energy_as_scipy_does(seed):
     assert status == "solved" and residual <= 1e-10
     N, pressed = np.arange(m) * 3, [i for i in range(m) if p[3 * i] > 1e-9]
     T = np.array([3 * i + k for i in pressed for k in (1, 2)], dtype=int)
-    assert_allclose(np.delete(p, [*(3 * np.array(pressed, dtype=int)), *T]), 0, atol=1e-9)      # open ones: nothing at all
+    assert_allclose(np.delete(p, [*(3 * np.array(pressed, dtype=int)), *T]), 0,
+                    atol=1e-9)      # open ones: nothing at all
 
     def whole(x):
         y = p.copy()
         y[T] = x
         return y
-    discs = [{"type": "ineq", "fun": lambda x, j=j, i=i: 1 - x[2 * j:2 * j + 2] @ x[2 * j:2 * j + 2] / (mu[i] * p[3 * i])**2}
+    discs = [{"type": "ineq", "fun": lambda x, j=j, i=i:
+              1 - x[2 * j:2 * j + 2] @ x[2 * j:2 * j + 2] / (mu[i] * p[3 * i])**2}
              for j, i in enumerate(pressed)]
-    best = minimize(lambda x: whole(x) @ W @ whole(x) / 2 + b @ whole(x), 0 * p[T], jac=lambda x: (W @ whole(x) + b)[T],
+    best = minimize(lambda x: whole(x) @ W @ whole(x) / 2 + b @ whole(x), 0 * p[T],
+                    jac=lambda x: (W @ whole(x) + b)[T],
                     constraints=discs, method="SLSQP", options={"ftol": 1e-14, "maxiter": 500})
     assert_allclose(best.x, p[T], atol=2e-4 * (1 + np.max(abs(p))))
     v = W @ p + b
@@ -577,7 +613,7 @@ def test_what_cannot_be_kept_apart_is_reported():
     assert status == "solved" and residual <= 1e-10 and abs(p[0] - p[1] - 1) <= 1e-9
 
 
-# -- refusals ----------------------------------------------------------------------------------------------------------
+# -- refusals ------------------------------------------------------------------------------------------------
 
 def test_bad_input_is_refused_by_name():
     model = planar_body(1, 1)

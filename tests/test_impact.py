@@ -19,8 +19,8 @@ def random_impact(rng, friction=True):
     """M, J_N, J_T, q̇, μ of a few contacts with dependent rows now and then."""
     n, m, d = int(rng.integers(2, 7)), int(rng.integers(1, 4)), int(rng.integers(1, 3))
     A = rng.normal(size=(n, n))
-    return (A @ A.T + 0.1 * np.eye(n), rng.normal(size=(m, n)), rng.normal(size=(m * d, n)) if friction else None,
-            rng.normal(size=n), rng.uniform(0, 1, m))
+    return (A @ A.T + 0.1 * np.eye(n), rng.normal(size=(m, n)), rng.normal(size=(m * d, n)) if friction
+            else None, rng.normal(size=n), rng.uniform(0, 1, m))
 
 
 # -- published numbers -------------------------------------------------------------------------------------
@@ -70,7 +70,7 @@ def test_two_simultaneous_impacts_pull_nothing_and_gain_nothing():
 def test_a_rocking_block_loses_what_housner_says(c):
     b, h = c["half_width"], c["half_height"]
     block = rocking_block(b, h, mu=5.0)
-    q, w = rocking_state(b, h, 0.0), -1.0                       # turning about the left corner, falling to the right one
+    q, w = rocking_state(b, h, 0.0), -1.0       # turning about the left corner, towards the right one
     arm = q[:2] - [-b, 0]
     before = np.array([-w * arm[1], w * arm[0], w])
     hit = collision(of_model(block.model), q, before, block.contacts)
@@ -137,10 +137,12 @@ def test_impulses_keep_to_coulombs_cone(rng):
 
 
 def test_newtons_law_with_friction_has_an_answer_or_says_that_there_is_none(rng):
-    """γ_N + e γ_N and γ_T of more rows than q̇ has can contradict each other; then no p is right, as a search shows."""
+    """γ_N + e γ_N and γ_T of more rows than q̇ has can contradict each other; then no p is right, as a
+    search shows."""
     seen = set()
     for _ in range(100):
-        J_N, J_T, qd, mu = rng.normal(size=(3, 2)), rng.normal(size=(3, 2)), rng.normal(size=2), rng.uniform(0, 1, 3)
+        J_N, J_T = rng.normal(size=(2, 3, 2))
+        qd, mu = rng.normal(size=2), rng.uniform(0, 1, 3)
         hit = newton_impact(np.diag([1.0, 2.0]), J_N, J_T, qd, mu, 0.9)
         seen.add(hit.status)
         if hit.status == "solved":
@@ -158,7 +160,8 @@ def test_an_endless_sequence_ends_with_a_status():
 
 
 @pytest.mark.parametrize("change, message", [(dict(e=1.5), "e is 1.5"), (dict(mu=-1), "mu is -1"),
-                                             (dict(qd=[1.0]), "qd"), (dict(J_T=np.ones((3, 2))), "J_T has 3 rows")])
+                                             (dict(qd=[1.0]), "qd"),
+                                             (dict(J_T=np.ones((3, 2))), "J_T has 3 rows")])
 def test_wrong_arguments_are_named(change, message):
     given = dict(M=np.eye(2), J_N=np.eye(2), J_T=None, qd=[1.0, 1.0], mu=0, e=0) | change
     with pytest.raises(ValueError, match=message):

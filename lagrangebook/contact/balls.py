@@ -1,4 +1,5 @@
-"""Many loose balls, or discs in the plane: contacts of all with planes and with each other, over arrays at once."""
+"""Many loose balls, or discs in the plane: contacts of all with planes and with each other, over arrays at
+once."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,8 +16,9 @@ EZ = np.array([0.0, 0.0, 1.0])
 class Balls:
     """Every body of a model is a ball about its origin, hung on the ground by a planar or by a free joint.
 
-    Contacts: ball after ball with each plane n·x = offset, then the pairs (0, 1), (0, 2), ..., (1, 2), ...; gaps,
-    rows are those of `sphere_plane` and `sphere_sphere`; in space the tangents of pairs follow world axes.
+    Contacts: ball after ball with each plane n·x = offset, then the pairs (0, 1), (0, 2), ..., (1, 2), ...;
+    gaps, rows are those of `sphere_plane` and `sphere_sphere`; in space the tangents of pairs follow world
+    axes.
     """
 
     model: Model
@@ -28,10 +30,11 @@ class Balls:
 
     def __post_init__(self) -> None:
         kinds = {body.joint.kind for body in self.model.bodies}
-        if kinds not in ({"planar"}, {"free"}) or any(b.parent != GROUND or not np.array_equal(b.placement.R, np.eye(3))
+        if kinds not in ({"planar"}, {"free"}) or any(b.parent != GROUND
+                                                      or not np.array_equal(b.placement.R, np.eye(3))
                                                      for b in self.model.bodies):
-            raise ValueError(f"{self.model.name} has joints {sorted(kinds)}; wanted balls on the ground by planar joints, "
-                             "or all by free ones, none turned")
+            raise ValueError(f"{self.model.name} has joints {sorted(kinds)}; wanted balls on the ground by "
+                             "planar joints, or all by free ones, none turned")
 
     @cached_property
     def d(self) -> int:
@@ -43,7 +46,8 @@ class Balls:
         """(a, b) (m,): the ball of each contact, and the other ball or −1 − (which plane)."""
         k, s = len(self.radii), len(self.offsets)
         i, j = np.triu_indices(k, 1)
-        return np.concatenate([np.repeat(np.arange(k), s), i]), np.concatenate([np.tile(-1 - np.arange(s), k), j])
+        return (np.concatenate([np.repeat(np.arange(k), s), i]),
+                np.concatenate([np.tile(-1 - np.arange(s), k), j]))
 
     @cached_property
     def mu(self) -> Array:
@@ -67,7 +71,8 @@ class Balls:
         walls = len(self.radii) * s
         between = x[a[walls:]] - x[b[walls:]]
         distance = np.linalg.norm(between, axis=1)
-        n = np.vstack([np.tile(self.normals, (len(x), 1)), between / np.where(distance > 0, distance, 1)[:, None]])
+        n = np.vstack([np.tile(self.normals, (len(x), 1)),
+                       between / np.where(distance > 0, distance, 1)[:, None]])
         return np.concatenate([(x @ self.normals.T - self.offsets - self.radii[:, None]).ravel(),
                                distance - self.radii[a[walls:]] - self.radii[b[walls:]]]), n
 
@@ -76,7 +81,8 @@ class Balls:
         return self._apart(q)[0]
 
     def near(self, q: Array, velocities: list[Array], dt: float) -> Array:
-        """Indices of the contacts that could close within dt [s], no ball faster than twice the fastest in q̇s (n,)."""
+        """Indices of the contacts that could close within dt [s], no ball faster than twice the fastest in
+        q̇s (n,)."""
         linear = np.array(velocities).reshape(len(velocities), len(self.radii), -1)
         linear = linear[..., :2] if self.d == 1 else linear[..., 3:]
         return np.flatnonzero(self.gap(q) <= 4 * dt * np.max(np.linalg.norm(linear, axis=-1)))
@@ -99,7 +105,8 @@ class Balls:
             if self.d == 1:
                 block = np.concatenate([push[..., :2], turn[..., 2:]], axis=2)
             else:
-                R = quaternion_matrix(np.asarray(q, dtype=float).reshape(len(self.radii), 7)[ball[mine], 3:].T)
+                turns = np.asarray(q, dtype=float).reshape(len(self.radii), 7)[ball[mine], 3:]
+                R = quaternion_matrix(turns.T)
                 block = np.concatenate([np.einsum("kij,jlk->kil", x, R) for x in (turn, push)], axis=2)
             columns = each * ball[mine][:, None, None] + np.arange(each)
             J[place[mine][:, None, None], np.arange(1 + self.d)[None, :, None], columns] += block

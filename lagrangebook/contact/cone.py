@@ -30,7 +30,8 @@ class Cone(NamedTuple):
 
 
 def friction_cone(mu: float, facets: int = 8, d: int = 2) -> Cone:
-    """The pyramid inside Coulomb's cone, d_k = (cos 2πk/facets, sin 2πk/facets); in the plane the cone itself.
+    """The pyramid inside Coulomb's cone, d_k = (cos 2πk/facets, sin 2πk/facets); in the plane the cone
+    itself.
 
     mu : ≥ 0    facets : 3 or more    d : 1 or 2
     """
@@ -140,7 +141,8 @@ class _Problem:
         return self._onto_cones(p - self.W @ p - self.b)
 
     def _onto_cones(self, x: Array) -> tuple[Array, Array, Array, Array]:
-        """x with its normals at least zero and its tangents in the discs of these; the rest as `projected`."""
+        """x with its normals at least zero and its tangents in the discs of these; the rest as
+        `projected`."""
         push = np.maximum(x[self.N], 0)
         size = np.linalg.norm(x[self.T], axis=1)
         share = self.mu[self.rough] * push[self.rough] / np.where(size > 0, size, 1)

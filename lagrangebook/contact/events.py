@@ -1,8 +1,8 @@
 """Event-driven motion with few contacts: smooth stretches in fixed modes, and what happens between them.
 
-A contact is open, sticks or slips. In fixed modes the held rows H (R q̈ + bias) = 0 stay held under forces p = E z,
-where a slipping contact pushes along J_N − μ s·J_T, s the direction of its slip. Modes change where a gap, a normal
-force, a slip or the room left in a cone becomes zero; velocities jump by an impact law.
+A contact is open, sticks or slips. In fixed modes the held rows H (R q̈ + bias) = 0 stay held under forces
+p = E z, where a slipping contact pushes along J_N − μ s·J_T, s the direction of its slip. Modes change
+where a gap, a normal force, a slip or the room left in a cone becomes zero; velocities jump by an impact law.
 """
 
 from collections.abc import Callable
@@ -91,14 +91,16 @@ class _System:
             if modes.kind[i] == SLIP:
                 E[i, 1:, i, 0] = -self.mu[i] * modes.slip[i]
         E, H, R = E.reshape(m * size, -1), H.reshape(m * size, -1), look.R.reshape(-1, n)
-        z = np.linalg.lstsq(H @ R @ look.B @ R.T @ E, -H @ (R @ look.free + look.bias.ravel()), rcond=1e-11)[0]
+        z = np.linalg.lstsq(H @ R @ look.B @ R.T @ E, -H @ (R @ look.free + look.bias.ravel()),
+                            rcond=1e-11)[0]
         return (E @ z).reshape(m, size), look.free + look.B @ (R.T @ (E @ z))
 
     def turned(self, look: _Look, modes: _Modes) -> _Modes:
         """The modes with slip along the velocity, if that still leads about where it did."""
         speed = np.linalg.norm(look.u[:, 1:], axis=1)
         along = np.sum(modes.slip * look.u[:, 1:], axis=1) > np.maximum(0.5 * speed, STILL)
-        return modes._replace(slip=np.where(along[:, None], look.u[:, 1:] / np.where(along, speed, 1)[:, None], modes.slip))
+        return modes._replace(slip=np.where(along[:, None],
+                                            look.u[:, 1:] / np.where(along, speed, 1)[:, None], modes.slip))
 
     def derivative(self, t: float, y: Array, modes: _Modes) -> Array:
         """d/dt of the state vector; slip turns with the velocity."""
@@ -125,8 +127,8 @@ class _System:
         return y
 
     def room(self, t: float, y: Array, modes: _Modes) -> Array:
-        """(m, 2): what must not become negative: a gap, for an open contact that approaches; for a closed one its
-        normal force, and the room in its cone or its speed along the slip."""
+        """(m, 2): what must not become negative: a gap, for an open contact that approaches; for a closed
+        one its normal force, and the room in its cone or its speed along the slip."""
         look = self.look(t, y)
         p, _ = self.forces(look, modes)
         opened, stick = modes.kind == OPEN, modes.kind == STICK
@@ -139,8 +141,8 @@ class _System:
     # -- what happens at an event --------------------------------------------------------------------------
 
     def decide(self, t: float, y: Array, closed: Array, leaving: Array) -> _Modes:
-        """The modes that go on from here, by `contact_accelerations` of the closed contacts. One without force
-        stays if nothing moves it away and its force has not just gone."""
+        """The modes that go on from here, by `contact_accelerations` of the closed contacts. One without
+        force stays if nothing moves it away and its force has not just gone."""
         m, index = len(closed), np.flatnonzero(closed)
         modes = _Modes(np.full(m, OPEN), np.zeros((m, self.contacts[0].d)))
         if not len(index):
@@ -162,7 +164,8 @@ class _System:
         return modes
 
     def impact(self, t: float, y: Array, touching: Array) -> tuple[Array, Array]:
-        """(y, closed) after an impact of the touching contacts; a rebound below the rest speed is made plastic."""
+        """(y, closed) after an impact of the touching contacts; a rebound below the rest speed is made
+        plastic."""
         y, (q, qd), R, bounce = y.copy(), self.split(y), self.look(t, y).R, np.ones(len(touching))
         for _ in range(2):
             hit = collision(self.dynamics, q, qd, self.contacts, lambda M, J_N, J_T, qd, mu, e, J: self.law(
@@ -188,14 +191,16 @@ class _System:
         return y, self.decide(t, y, closed | grazing, closed & crossed[:, 0] & (modes.kind != OPEN))
 
 
-def event_driven(dynamics: Dynamics, drive: Callable, t: Array, y0: Array, contacts: Any, law: Callable = newton_impact,
+def event_driven(dynamics: Dynamics, drive: Callable, t: Array, y0: Array, contacts: Any,
+                 law: Callable = newton_impact,
                  rest_speed: float = 1e-6) -> tuple[Array, Array, str, tuple, Array]:
     """Runge–Kutta steps between neighbouring t, cut at events: times, states, status, switches, impulses.
 
     law        : an impact law of `contact.impact`, for all contacts that are closed
     rest_speed : a contact that rebounds more slowly [m/s] stays closed, so that a bouncing ball comes to rest
-    status "finished"; "zeno": more than 1000 switches between two samples; "diverged"; "impulse": no accelerations
-    obey the contact laws (Painlevé); or what else the solvers say. But for the first the trajectory ends there.
+    status "finished"; "zeno": more than 1000 switches between two samples; "diverged"; "impulse": no
+    accelerations obey the contact laws (Painlevé); or what else the solvers say. But for the first the
+    trajectory ends there.
     """
     system = _System(dynamics, drive, contacts, law, rest_speed)
     m, size = len(contacts.mu), 1 + (contacts[0].d if len(contacts.mu) else 0)
@@ -221,15 +226,16 @@ def event_driven(dynamics: Dynamics, drive: Callable, t: Array, y0: Array, conta
 
 
 def _stretch(system: _System, t: float, end: float, y: Array, modes: _Modes) -> tuple[Array, _Modes, list]:
-    """From one sample to the next, with all switches between them. A room that is used up without that the modes
-    change (forces that are not unique) is not looked at again before something else happens."""
+    """From one sample to the next, with all switches between them. A room that is used up without that the
+    modes change (forces that are not unique) is not looked at again before something else happens."""
     switches, ignored = [], np.zeros((len(modes.kind), 2), dtype=bool)
     for _ in range(CROWDED):
         following = system.step(t, y, modes, end - t)
         crossed = (system.room(end, following, modes) < 0) & ~ignored
         if not np.any(crossed):
             return following, system.turned(system.look(end, following), modes), switches
-        dt = _first(lambda s: np.min(system.room(t + s, system.step(t, y, modes, s), modes)[crossed]), end - t)
+        dt = _first(lambda s: np.min(system.room(t + s, system.step(t, y, modes, s), modes)[crossed]),
+                    end - t)
         at = system.step(t, y, modes, dt)
         crossed &= system.room(t + dt, at, modes) < 0
         after, new = system.switched(t + dt, at, modes, crossed)
@@ -245,7 +251,8 @@ def _stretch(system: _System, t: float, end: float, y: Array, modes: _Modes) -> 
 
 
 def _first(room: Callable, end: float) -> float:
-    """A time s in (0, end] at which room(s) has just turned negative, given room(end) < 0; it may start at zero."""
+    """A time s in (0, end] at which room(s) has just turned negative, given room(end) < 0; it may start at
+    zero."""
     from scipy.optimize import brentq
     low, high = 0.0, end
     while low == 0.0 and high > 1e-15 * end:

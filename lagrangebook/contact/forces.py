@@ -46,14 +46,14 @@ def contact_accelerations(form: StandardForm, tau: Array, contacts: Contacts, q:
     tau : (n,)   J : (k, n), gamma : (k,) bilateral constraints in the same solve
     tol : a contact is closed where gap ≤ tol [m] and ġap ≤ tol [m/s], and slides where ‖u_T‖ > tol [m/s]
 
-    status "solved": the forces may be one choice of many (`force_bounds`); without friction q̈ is the only one.
-    "several": more than one q̈ obeys the laws (Painlevé); the solution shown has the smallest forces, `others`
-    has the rest. "impulse": none does, velocities must jump: Painlevé's other case, curvature that closes a
-    gap whatever the forces, or a closed contact that approaches. "none": the bilateral constraints contradict
-    each other. "limit": none found.
-    Where the modes of all closed contacts can be tried one by one they are (up to 64 combinations; in space, if
-    no contact rests with friction): then "several" and "impulse" are certain. Otherwise `cone.solve_contact`
-    finds one solution.
+    status "solved": the forces may be one choice of many (`force_bounds`); without friction q̈ is the only
+    one. "several": more than one q̈ obeys the laws (Painlevé); the solution shown has the smallest forces,
+    `others` has the rest. "impulse": none does, velocities must jump: Painlevé's other case, curvature that
+    closes a gap whatever the forces, or a closed contact that approaches. "none": the bilateral constraints
+    contradict each other. "limit": none found.
+    Where the modes of all closed contacts can be tried one by one they are (up to 64 combinations; in
+    space, if no contact rests with friction): then "several" and "impulse" are certain. Otherwise
+    `cone.solve_contact` finds one solution.
     """
     if law not in LAWS:
         raise ValueError(f"law is {law!r}; wanted one of {', '.join(LAWS)}")
@@ -68,7 +68,9 @@ def contact_accelerations(form: StandardForm, tau: Array, contacts: Contacts, q:
             return _nothing("impulse")
         found = [each for each in tried if each.residual <= ACCEPTED]
         if found:
-            return found[0] if len(found) == 1 else replace(found[0], status="several", others=tuple(found[1:]))
+            if len(found) == 1:
+                return found[0]
+            return replace(found[0], status="several", others=tuple(found[1:]))
     p, residual, status = solve_contact(touch.W, touch.b, touch.mu, touch.sizes, terms=touch.terms,
                                         facets=facets if law == "facets" and 3 in touch.sizes else None)
     if status == "none":
@@ -192,8 +194,8 @@ def _touch(form: StandardForm, tau: Array, contacts: Contacts, q: Array, qd: Arr
     empty = np.zeros((0, n))
     free, B = _response(form, tau, J, gamma)
     approaching = bool(np.any(J_N[closed] @ qd < -tol))
-    return _Touch(form, tau, J, gamma, approaching, tuple(closed.tolist()), contacts.blocks, tuple(slips), J_T,
-                  bias_T, tuple(slidings), np.vstack([empty, *R]), np.vstack([empty, *C]),
+    return _Touch(form, tau, J, gamma, approaching, tuple(closed.tolist()), contacts.blocks, tuple(slips),
+                  J_T, bias_T, tuple(slidings), np.vstack([empty, *R]), np.vstack([empty, *C]),
                   np.concatenate([np.zeros(0), *bias]), np.array(mus), tuple(sizes), len(gap), free, B)
 
 
@@ -234,8 +236,8 @@ def force_bounds(form: StandardForm, tau: Array, contacts: Contacts, q: Array, q
     """The range of each λ_N over all forces that give the accelerations found and obey the contact laws.
 
     By linear programming (`constraints.multiplier_bounds`); the discs of contacts that rest in space are
-    replaced by polygons around them, so that bounds can be a little too wide: μ grows to μ/cos(π/facets) at most.
-    Other arguments as for `contact_accelerations`. ValueError where nothing was found.
+    replaced by polygons around them, so that bounds can be a little too wide: μ grows to μ/cos(π/facets) at
+    most. Other arguments as for `contact_accelerations`. ValueError where nothing was found.
     """
     if found.qdd is None:
         raise ValueError(f"found has status {found.status!r}: there are no forces to bound")

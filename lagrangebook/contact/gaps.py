@@ -113,8 +113,8 @@ def point_plane(model: Model, body: int | str, r: Array, normal: Array | None = 
     """The point r (3,) of a body above the plane n·x = offset, which body_b carries.
 
     normal   : (3,) in body_b, of any length; (0, 1, 0) for a model that moves in x–y, else (0, 0, 1)
-    tangents : rows (d, 3) normal to it; one in the plane, two in space with t₁ × t₂ = n. If not given: one for
-               a normal in x–y of a model that moves in x–y, two otherwise.
+    tangents : rows (d, 3) normal to it; one in the plane, two in space with t₁ × t₂ = n. If not given: one
+               for a normal in x–y of a model that moves in x–y, two otherwise.
     """
     return sphere_plane(model, body, r, 0.0, normal, offset, mu, e, tangents, body_b)
 

@@ -19,7 +19,7 @@ from ..standard_form import Dynamics
 from .cone import solve_contact
 from .modes import every_mode
 
-FEW = 3             # contacts in the plane whose 4^m modes are tried one by one where no solver finds an answer
+FEW = 3             # contacts in the plane whose 4^m modes are tried one by one where no solver succeeds
 CLOSED = 1e-9       # a gap below it [m] counts as closed
 
 
@@ -57,16 +57,17 @@ def moreau_impact(M: Array, J_N: Array, J_T: Array | None, qd: Array, mu: Any, e
 
         0 ≤ γ_N⁺ + e γ_N⁻  ⟂  p_N ≥ 0        p_T opposes  γ_T⁺ + e γ_T⁻,  ‖p_T‖ ≤ μ p_N
 
-    One e for normal and tangential velocities (e_T, if given, replaces it along the tangents). With one common
-    e ≤ 1 energy never grows: K⁺ − K⁻ = p·ξ − (1 − e)/(1 + e) pᵀW p/2, where ξ is that mean and p·ξ ≤ 0.
-    Arguments as for `newton_impact`. Moreau, Unilateral contact and dry friction (1988).
+    One e for normal and tangential velocities (e_T, if given, replaces it along the tangents). With one
+    common e ≤ 1 energy never grows: K⁺ − K⁻ = p·ξ − (1 − e)/(1 + e) pᵀW p/2, where ξ is that mean and
+    p·ξ ≤ 0. Arguments as for `newton_impact`. Moreau, Unilateral contact and dry friction (1988).
     """
     return newton_impact(M, J_N, J_T, qd, mu, e, e if e_T is None else e_T, J)
 
 
 def poisson_impact(M: Array, J_N: Array, J_T: Array | None, qd: Array, mu: Any, e: Any,
                    J: Array | None = None) -> Impact:
-    """Poisson's law, kinetic: compression to the end of approach, then expansion that gives back e of its impulse.
+    """Poisson's law, kinetic: compression to the end of approach, then expansion that gives back e of its
+    impulse.
 
         compression   0 ≤ γ_N  ⟂  p_c ≥ 0          at its end, Coulomb's law with γ_T there
         expansion     0 ≤ γ_N⁺ ⟂  p_e − e p_c ≥ 0   more than e p_c only where contacts would overlap else,
@@ -82,9 +83,11 @@ def poisson_impact(M: Array, J_N: Array, J_T: Array | None, qd: Array, mu: Any, 
     return touch.result(p_c + p_e, status)
 
 
-def sequential(M: Array, J_N: Array, J_T: Array | None, qd: Array, mu: Any, e: Any, law: Callable = newton_impact,
+def sequential(M: Array, J_N: Array, J_T: Array | None, qd: Array, mu: Any, e: Any,
+               law: Callable = newton_impact,
                J: Array | None = None, limit: int = 1000, tolerance: float = 1e-12) -> Impact:
-    """One contact at a time by `law`, always the one that approaches fastest (the first of equals), until none does.
+    """One contact at a time by `law`, always the one that approaches fastest (the first of equals), until
+    none does.
 
     tolerance : approach below this fraction of the fastest one at the start counts as none
     status "solved", or "limit" where contacts still approach after so many impacts. Arguments as for
@@ -188,7 +191,8 @@ class _Touch:
         return (1 + restitution) * self.gamma
 
     def solve(self, W: Array, b: Array, mu: Array | None = None) -> tuple[Array, str]:
-        """(p, status) of the contact problem, its blocks all of one size; what is hard in the plane goes by its modes."""
+        """(p, status) of the contact problem, its blocks all of one size; what is hard in the plane goes by
+        its modes."""
         mu = self.mu if mu is None else mu
         p, _, status = solve_contact(W, b, mu, [self.size] * len(mu))
         if status == "limit" and self.size == 2 and len(mu) <= FEW:
@@ -225,17 +229,20 @@ class _Touch:
         return Impact(self.qd + change, p[self.normal], tangential, energy, status, 1, p_J)
 
 
-def _touch(M: Array, J_N: Array, J_T: Array | None, qd: Array, mu: Any, e: Any, e_T: Any, J: Array | None) -> _Touch:
+def _touch(M: Array, J_N: Array, J_T: Array | None, qd: Array, mu: Any, e: Any, e_T: Any,
+           J: Array | None) -> _Touch:
     """The arguments of a law, checked."""
     M, qd = np.asarray(M, dtype=float), np.asarray(qd, dtype=float)
     if M.ndim != 2 or M.shape[0] != M.shape[1]:
         raise ValueError(f"M has shape {M.shape}; wanted a square matrix (n, n)")
     n, qd = len(M), checked("qd", qd, len(M), "M has n")
-    J_N, J_T, J = (None if x is None else _matrix(name, x, n) for name, x in (("J_N", J_N), ("J_T", J_T), ("J", J)))
+    J_N, J_T, J = (None if x is None else _matrix(name, x, n)
+                   for name, x in (("J_N", J_N), ("J_T", J_T), ("J", J)))
     m = len(J_N)
     if J_T is not None and (len(J_T) if m == 0 else len(J_T) % m):
-        raise ValueError(f"J_T has {len(J_T)} rows; wanted the same number of tangents for each of {m} contacts")
-    mu, e, e_T = (_coefficients(name, x, m, most) for name, x, most in (("mu", mu, np.inf), ("e", e, 1), ("e_T", e_T, 1)))
+        raise ValueError(f"J_T has {len(J_T)} rows; wanted as many tangents for each of {m} contacts")
+    mu, e, e_T = (_coefficients(name, x, m, most)
+                  for name, x, most in (("mu", mu, np.inf), ("e", e, 1), ("e_T", e_T, 1)))
     return _Touch(M, interleaved(J_N, J_T), qd, mu, e, e_T, J, mobility(M, J))
 
 
@@ -249,5 +256,6 @@ def _matrix(name: str, J: Array, n: int) -> Array:
 def _coefficients(name: str, x: Any, m: int, most: float) -> Array:
     x = np.asarray(x, dtype=float)
     if x.shape not in ((), (m,)) or not np.all((x >= 0) & (x <= most)):
-        raise ValueError(f"{name} is {x.tolist()}; wanted a number from 0 to {most}, or one for each of {m} contacts")
+        raise ValueError(f"{name} is {x.tolist()}; wanted a number from 0 to {most}, or one "
+                         f"for each of {m} contacts")
     return np.broadcast_to(x, (m,))

@@ -12,7 +12,8 @@ ZERO = 1e-9         # a force or an acceleration this small beside the largest o
 
 
 def every_mode(W: Array, b: Array, mu: Array, sizes: tuple, scale: float) -> Iterator[Array]:
-    """Every p (k,) that a choice of modes gives for a = W p + b; sizes are 1 (the normal row) or 2 (a tangent).
+    """Every p (k,) that a choice of modes gives for a = W p + b; sizes are 1 (the normal row) or 2 (a
+    tangent).
 
     Open: p = 0, a_N ≥ 0.  Pushed: a_N = 0, p_N ≥ 0.  Stick: a = 0, |p_T| ≤ μ p_N.  Slip by s = ±1: a_N = 0,
     p_T = −s μ p_N, s a_T ≥ 0.

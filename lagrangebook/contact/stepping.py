@@ -1,4 +1,5 @@
-"""Time stepping: motion with contacts, impacts and friction in steps of given length, without looking for events."""
+"""Time stepping: motion with contacts, impacts and friction in steps of given length, without looking for
+events."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ class Step:
     qd: Array           # (n,)
     p: Array            # (m, 1 + d) impulses of each contact, normal first [N s]
     p_J: Array          # (k,) impulses of the bilateral constraints
-    works: Array        # (4,) [J]: done by the drive; lost to friction; done by moving constraints; lost in impacts
+    works: Array        # (4,) [J]: by the drive; lost to friction; by moving constraints; lost in impacts
     status: str         # "solved", or what the contact solver says
 
 
@@ -34,15 +35,16 @@ def moreau_jean_step(dynamics: Dynamics, q: Array, qd: Array, dt: float, contact
                      start: Array | None = None) -> Step:
     """One step of Moreau and Jean's scheme: velocities and impulses at once, positions before and after.
 
-        q_m = q + (1 − θ) dt q̇,    M (q̇⁺ − q̇) = dt (τ − h) + J_Nᵀ p_N + J_Tᵀ p_T + Jᵀ p_J,    q⁺ = q_m + θ dt q̇⁺
+        q_m = q + (1 − θ) dt q̇,    M (q̇⁺ − q̇) = dt (τ − h) + J_Nᵀ p_N + J_Tᵀ p_T + Jᵀ p_J,
+        q⁺ = q_m + θ dt q̇⁺
 
     with all terms at q_m, Coulomb's law for p and the velocities after, J q̇⁺ + b = 0, and for each contact
 
         0 ≤ γ_N⁺ − L ⟂ p_N ≥ 0,    L = −e γ_N⁻ where it rebounds,  L = −gap(q_m)/dt where it lands or rests.
 
     From one q_m to the next a gap moves by dt γ_N⁺, so that a landing body uses up its gap and stops; the
-    curvature of a gap leaves errors of dt² a step. A rebound slower than what the forces take back in one step
-    counts as a landing: a ball comes to rest.
+    curvature of a gap leaves errors of dt² a step. A rebound slower than what the forces take back in one
+    step counts as a landing: a ball comes to rest.
 
     theta      : 1/2 (uniform gravity keeps its energy; order 2 where nothing touches) to 1 (order 1, damps)
     contacts   : with .gap(q) (m,), .J_N(q) (m, n), .J_T(q) (m d, n), .mu, .e
@@ -85,7 +87,8 @@ def moreau_jean_step(dynamics: Dynamics, q: Array, qd: Array, dt: float, contact
     if J is not None:
         p_J = _rows(J * _units(M)).multipliers(_units(M) * (M @ (after - qd) - impulse - pushed))
         power += p_J @ J @ mean / dt
-    works = [dt * drive @ mean, dt * dynamics.F(v) @ mean + np.sum(lost[:, 1:]), dt * power, np.sum(lost[:, 0])]
+    works = [dt * drive @ mean, dt * dynamics.F(v) @ mean + np.sum(lost[:, 1:]), dt * power,
+             np.sum(lost[:, 0])]
     q, qd = dynamics.settled(dynamics.integrate(q_m, after, theta * dt), after, t + dt)
     every[near] = p
     return Step(q, qd, every, p_J, np.array(works, dtype=float), status)
@@ -98,7 +101,8 @@ def _keeping(M: Array, J: Array, b: Array, qd: Array) -> Array:
 
 
 def _looked(contacts: Any, q: Array, velocities: list[Array], dt: float) -> tuple[Array, Array, Array]:
-    """Indices (k,), gaps (k,) and rows (k, 1 + d, n) of the contacts that may matter: all, if they cannot say."""
+    """Indices (k,), gaps (k,) and rows (k, 1 + d, n) of the contacts that may matter: all, if they cannot
+    say."""
     if hasattr(contacts, "near"):
         near = contacts.near(q, velocities, dt)
         return near, contacts.gap(q)[near], contacts.rows(q, near)
@@ -107,10 +111,11 @@ def _looked(contacts: Any, q: Array, velocities: list[Array], dt: float) -> tupl
     return np.arange(len(gap)), gap, interleaved(J_N, J_T).reshape(len(gap), -1, J_N.shape[1])
 
 
-def _contact_impulses(contacts: Any, near: Array, gap: Array, R: Array, qd: Array, free: Array, B: Array, dt: float,
-                      e_T: float, guess: Array | None) -> tuple[Array, str]:
-    """Impulses (k, 1 + d) and status. Only contacts that would close take part: at first by the free velocities
-    and those that press in the guess, then by the velocities that the impulses of the others make."""
+def _contact_impulses(contacts: Any, near: Array, gap: Array, R: Array, qd: Array, free: Array, B: Array,
+                      dt: float, e_T: float, guess: Array | None) -> tuple[Array, str]:
+    """Impulses (k, 1 + d) and status. Only contacts that would close take part: at first by the free
+    velocities and those that press in the guess, then by the velocities that the impulses of the others
+    make."""
     before, coming = R @ qd, R @ free
     mu, e = (np.broadcast_to(x, np.shape(contacts.mu))[near] for x in (contacts.mu, contacts.e))
     rebounds = -e * before[:, 0] > abs(coming - before)[:, 0]
@@ -126,7 +131,8 @@ def _contact_impulses(contacts: Any, near: Array, gap: Array, R: Array, qd: Arra
             some, _, status = solve_contact(W, b[active].ravel(), mu[active], [R.shape[1]] * np.sum(active),
                                             None if guess is None else p[active].ravel())
             p[active] = some.reshape(-1, R.shape[1])
-        closing = gap + dt * (R[:, 0] @ (free + B @ (rows.T @ p[active].ravel()))) < -1e-9 * dt * np.max(abs(before), initial=0.0)
+        after = gap + dt * (R[:, 0] @ (free + B @ (rows.T @ p[active].ravel())))
+        closing = after < -1e-9 * dt * np.max(abs(before), initial=0.0)
         if not np.any(closing & ~active):
             break
         active |= closing
@@ -135,7 +141,8 @@ def _contact_impulses(contacts: Any, near: Array, gap: Array, R: Array, qd: Arra
 
 def time_steps(dynamics: Dynamics, drive: Callable, t: Array, y0: Array, contacts: Any, theta: float = 0.5,
                e_T: float = 0.0) -> tuple[Array, Array, str, tuple, Array]:
-    """Steps between neighbouring t: times, states (q, q̇, four works), status, no events, impulses (T, m, 1 + d).
+    """Steps between neighbouring t: times, states (q, q̇, four works), status, no events, impulses
+    (T, m, 1 + d).
 
     status "finished", "limit" where the contact problem of a step was not solved to its tolerance, "diverged"
     where the motion grew without bound and was cut off.

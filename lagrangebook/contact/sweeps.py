@@ -1,4 +1,5 @@
-"""Projected Gauss–Seidel for contacts: one text, run by numba where it is installed and by plain Python elsewhere."""
+"""Projected Gauss–Seidel for contacts: one text, run by numba where it is installed and by plain Python
+elsewhere."""
 
 from collections.abc import Callable
 from functools import cache
@@ -9,12 +10,16 @@ import numpy as np
 from ..spatial import Array
 
 
-def swept(p: Array, W: Array, b: Array, mu: Array, first: Array, end: Array, weight: Array, count: int) -> Array:
-    """p (k,) after so many sweeps over the contacts, changed in place; it stops early where nothing changes any more.
+def swept(p: Array, W: Array, b: Array, mu: Array, first: Array, end: Array, weight: Array,
+          count: int) -> Array:
+    """p (k,) after so many sweeps over the contacts, changed in place; it stops early where nothing changes
+    any more.
 
-        p_N ← max(0, p_N − v_N / W_NN)        p_T ← the point of the disc of radius μ p_N nearest to p_T − v_T / w
+        p_N ← max(0, p_N − v_N / W_NN)
+        p_T ← the point of the disc of radius μ p_N nearest to p_T − v_T / w
 
-    first, end : (m,) rows of each contact, normal first      weight : (m, 2) what stands for W_NN, and w ≥ ‖W_TT‖
+    first, end : (m,) rows of each contact, normal first
+    weight     : (m, 2) what stands for W_NN, and w ≥ ‖W_TT‖
     """
     for _ in range(count):
         change = 0.0
