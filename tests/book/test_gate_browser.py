@@ -1,17 +1,12 @@
 """Every page in a browser, from a sub-folder of a server, at 390 pixels: equations set, nothing fetched from elsewhere."""
 
-import functools
-import shutil
-import threading
 from collections import defaultdict
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from book_browser import CHROMIUM, KNOWN, address, browser  # noqa: F401  (fixtures)
 from book_site import SITE, pages
 
 PAGES = pages()
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-KNOWN = ("THEBE_JS_URL",)       # declared twice by Jupyter Book 1; harmless
 FACTS = """async () => {
     if (window.MathJax && MathJax.startup) await MathJax.startup.promise;
     const text = (node) => node.textContent.trim().slice(0, 80);
@@ -33,32 +28,8 @@ pytestmark = [
 ]
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *_):
-        pass
-
-
 @pytest.fixture(scope="module")
-def address():
-    """The site under two folders of a local server, as a project page would have it."""
-    up = len(SITE.relative_to(SITE.parents[1]).parts)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=SITE.parents[up - 1]))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/{SITE.relative_to(SITE.parents[up - 1]).as_posix()}"
-    server.shutdown()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    from playwright.sync_api import sync_playwright
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@pytest.fixture(scope="module")
-def seen(browser, address):
+def seen(browser, address):  # noqa: F811
     """What was seen on each page: {kind: {page: findings}}."""
     found = defaultdict(dict)
     context = browser.new_context(viewport={"width": 390, "height": 844})
@@ -102,7 +73,7 @@ def test_no_page_reports_an_error(seen):
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_pages_open_from_a_file_in_both_themes(browser, theme):
+def test_pages_open_from_a_file_in_both_themes(browser, theme):  # noqa: F811
     context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme=theme)
     tab = context.new_page()
     tab.goto((SITE / "book" / "index.html").as_uri())

@@ -14,7 +14,7 @@ FORBIDDEN_TAGS = {"nbval-skip", "nbval-ignore-output", "skip-execution", "hide-c
 ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]{5,}|0x[0-9a-fA-F]{8,}")
 PROGRESS = re.compile(r"\r|\d+%\|| it/s\]|s/it\]")
 PICTURE = re.compile(r"image/|<img|<svg|<video")
-PATH = re.compile(r"(?:/home/|/tmp/|/root/|/Users/|[A-Z]:\\)\w+|site-packages")
+PATH = re.compile(r"(?:/(?:home|tmp|root|Users)/|[A-Z]:\\)\w+|site-packages")
 
 
 def each(paths):

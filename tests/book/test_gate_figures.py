@@ -9,6 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
+from book_browser import CHROMIUM, browser  # noqa: F401  (a fixture)
 from book_pages import ROOT, markdown, notebooks
 from numpy.testing import assert_allclose
 
@@ -32,7 +33,6 @@ from lagrangebook.standard_form import of_model  # noqa: E402
 
 LIBRARY = ROOT / "book" / "_static" / "figures.js"
 NODE = shutil.which("node") or shutil.which("nodejs")
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 EVERY = pytest.mark.parametrize("name", FIGURES)
 
 HARNESS = """
@@ -255,14 +255,11 @@ def test_the_ball_returns_to_e_squared_of_its_height(e):
 # -- in the pages --------------------------------------------------------------------------------------------
 
 
-LATER = {"friction_cone", "bouncing_ball"}      # until their chapters are there
-
-
 def test_every_figure_stands_in_one_page():
     text = [markdown(path) for path in notebooks("book")]
     shown = [name for page in text for name in re.findall(r"^```\{live\} (\w+)$", page, re.M)]
     assert len(set(shown)) == len(shown)
-    assert set(FIGURES) - LATER <= set(shown) <= set(FIGURES)
+    assert set(shown) == set(FIGURES)
 
 
 @EVERY
@@ -274,18 +271,8 @@ def test_a_figure_is_small_and_says_in_words_what_it_shows(name):
     assert len(LIBRARY.read_text(encoding="utf8").splitlines()) <= 400 and CURVE_POINTS <= 200
 
 
-@pytest.fixture(scope="module")
-def browser():
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
 @pytest.fixture
-def tab(browser):
+def tab(browser):  # noqa: F811
     tab = browser.new_page(viewport={"width": 390, "height": 844})
     yield tab
     tab.close()
