@@ -79,11 +79,12 @@ def solutions(path, cells):
     """The odd solutions of one chapter."""
     parts = [f"## {title(path, cells)}\n\nTo the {{ref}}`statements <exercises-{path.stem}>`."]
     asked = {facts(cell)["question"]: facts(cell) for cell in cells if "question" in facts(cell)}
-    for cell in cells:
-        if "answer" in facts(cell) and is_odd(question := facts(cell)["answer"]):
-            shown = [fence(output(cell), "text")] if output(cell) else []
-            name = f"Exercise {question.rpartition('-')[2]}: {asked[question].get('objective', path.stem)}"
-            parts.append(f"(solution-{question})=\n\n" + folded(name, fence(text(cell), "python"), *shown))
+    for question in filter(is_odd, asked):
+        shown = []
+        for cell in (cell for cell in cells if facts(cell).get("answer") == question):
+            shown += [fence(text(cell), "python"), *([fence(output(cell), "text")] if output(cell) else [])]
+        name = f"Exercise {question.rpartition('-')[2]}: {asked[question].get('objective', path.stem)}"
+        parts.append(f"(solution-{question})=\n\n" + folded(name, *shown))
     return "\n\n".join(parts)
 
 

@@ -4,7 +4,8 @@ A bank is a folder with one notebook for each chapter. Its cells say what they a
 
     a code cell tagged "setup"                          imports, symbols, parameters; students get it
     a markdown cell with {"lagrangebook": {"question": "energy-3", "kind": ..., ...}}     the statement
-    a code cell with {"lagrangebook": {"answer": "energy-3"}}     the reference: assigns or defines `answer_3`
+    code cells with {"lagrangebook": {"answer": "energy-3"}}     the reference: the last one assigns or defines
+                                                                 `answer_3`
 
 Everything else (notes, checks, outputs) stays with the instructor. A question's or a setup cell's "variants",
 {"0.8": ["0.6", "0.7", "0.9"]}, lists numbers that may be exchanged, as they stand in the text, by a seed.
@@ -107,7 +108,7 @@ def chapter(path):
             title = source.partition("\n")[0][2:].removeprefix("Exercises: ")
         if cell["cell_type"] == "code":
             code.append(("setup" if source in setup else own.get("answer", ""), source))
-    references = {kind: source for kind, source in code}
+    references = {name: "\n\n".join(source for kind, source in code if kind == name) for name, _ in code}
     lacking = [name for name in facts if name not in references]
     if lacking:
         raise ValueError(f"{path.name}: no code cell answers {', '.join(lacking)}")

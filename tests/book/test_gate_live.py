@@ -189,6 +189,13 @@ def test_a_reader_edits_fails_stops_and_resets(page, address):  # noqa: F811
     assert not [error for error in page.errors if not any(known in error for known in KNOWN)]
 
 
+def test_a_reader_checks_an_answer_in_the_page(page):
+    """F = −(3 + 0.5 · 0.8) N m in the first exercise on friction; the page tells the right answer from the wrong sign."""
+    cell = write(page, "from lagrangebook.check import check\nprint(*(check('friction-1', x).message for x in (-3.4, 3.4)))")
+    state(cell, "done")
+    assert cell.locator(".live-output").text_content().split(".")[:2] == ["Right", " The sign is wrong"]
+
+
 def test_a_runtime_that_does_not_come_is_said(page):
     page.route("**/pyodide.js", lambda route: route.abort())
     page.locator(".live-run").first.click()

@@ -5,12 +5,13 @@ The same of what students hold (lagrangebook/data/checks, written by `python mak
 
 import json
 import runpy
+from datetime import date
 
 import pytest
 from book_pages import ROOT, name, notebooks
 
 from lagrangebook import check
-from lagrangebook.assign.bank import chapter
+from lagrangebook.assign.bank import chapter, varied
 from lagrangebook.check.compare import judge, target
 
 BANK = notebooks("exercises")
@@ -53,6 +54,25 @@ def test_references_pass_blanks_fail_and_mistakes_are_named(path):
         else:
             verdict = check.check(question.id, space[question.variable])
             assert verdict.passed is not False, (question.id, verdict)
+
+
+VARIED = [path for path in BANK if path.stem != "speed"]        # the chapters of parts 1 to 4
+
+
+@pytest.mark.parametrize("path", VARIED, ids=name)
+def test_a_chapter_has_two_questions_whose_numbers_can_be_exchanged(path):
+    assert sum(bool(question.facts.get("variants")) for question in chapter(path).questions.values()) >= 2
+
+
+@pytest.mark.parametrize("path", VARIED[date.today().toordinal() % 3::3], ids=name)
+def test_with_other_numbers_references_pass_and_mistakes_are_named(path):
+    """One variant of a third of the chapters, another third each day; questions without numbers to exchange aside."""
+    own = varied(chapter(path), seed=5)
+    chosen = [question for question in own.questions.values() if question.facts.get("variants")]
+    space, _ = own.space(chosen)
+    for question in chosen:
+        key = check.key(question.facts, space, PRIVATE)
+        assert_judged(target(key, key["reference"], PRIVATE), key)
 
 
 @pytest.mark.parametrize("path", BANK, ids=name)

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from book_pages import ROOT, name, notebooks, read
+from book_pages import ROOT, code_cells, name, notebooks, read
 
 BANK = notebooks("exercises")
 KINDS = {"equation", "expression", "matrix", "number", "function", "trajectory", "choice", "text"}
@@ -28,7 +28,14 @@ def test_a_bank_has_five_questions_with_their_facts(path):
         assert own["question"] == f"{path.stem}-{number}"
         assert FACTS <= set(own), f"{own['question']} lacks {FACTS - set(own)}"
         assert own["kind"] in KINDS and own["level"] in (1, 2, 3) and own["chapter"] == path.stem
-    assert [own["answer"] for own, _ in facts(path, "answer")] == [own["question"] for own in questions]
+    answered = [own["answer"] for own, _ in facts(path, "answer")]      # a long answer may take several cells, one after the other
+    assert [name for name, after in zip(answered, [*answered[1:], None]) if name != after] == [own["question"] for own in questions]
+
+
+@each(BANK)
+def test_a_reference_is_told_in_short_cells(path):
+    for cell in code_cells(path):
+        assert sum(bool(line.strip()) for line in cell.source.splitlines()) <= 15, cell.source
 
 
 @each(BANK)
